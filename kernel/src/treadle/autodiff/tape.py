@@ -1,0 +1,309 @@
+"""GradientTape: remembers what was computed from what it watches, and differentiates it in reverse."""
+
+from __future__ import annotations
+
+import enum
+import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from treadle import nest, state
+from treadle.autodiff.reads import reads_of
+from treadle.autodiff.sweep import GradientContext, Record, SpecOnly, sweep
+from treadle.contracts.op import Op
+from treadle.conversion import convert_to_tensor
+from treadle.eager.dispatch import flat
+from treadle.errors import InvalidArgumentError, ShapeError
+from treadle.registry import registry
+from treadle.state import LOCAL
+from treadle.tensor import SymbolicTensor, Tensor, next_id
+from treadle.variable import Variable
+
+
+class UnconnectedGradients(enum.Enum):
+    """What the gradient of something that the target does not depend on is."""
+
+    NONE = "none"
+    ZERO = "zero"
+
+
+def identity_of(tensor: Any) -> int:
+    """The identity of a tensor for tapes, given at the first question."""
+    identity = getattr(tensor, "_id", 0)
+    if not identity:
+        identity = tensor._id = next_id()
+    return identity
+
+
+class GradientTape:
+    """Record operations for automatic differentiation (TensorFlow's ``tf.GradientTape``).
+
+    Args:
+        persistent: keep the record, so that ``gradient`` can be called more than once.
+        watch_accessed_variables: watch every trainable Variable that is read.
+    """
+
+    def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True) -> None:
+        self._persistent = persistent
+        self._watch_variables = watch_accessed_variables
+        self._records: list[Record] | None = []
+        self._watched: set[int] = set()
+        self._variables: dict[int, weakref.ref[Any]] = {}
+        self._recording = False
+        self._kept: list[Any] = []
+
+    # ------------------------------------------------------------------ scope
+
+    def __enter__(self) -> GradientTape:
+        self._push()
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        if self._recording:
+            self._pop()
+
+    def _push(self) -> None:
+        if self._recording:
+            raise ValueError("Tape is still recording, This can happen if you try to re-enter an already-active tape.")
+        if self._records is None:
+            self._records = []
+        state.enter()
+        LOCAL.tapes = (*LOCAL.tapes, self)
+        self._recording = True
+
+    def _pop(self) -> None:
+        LOCAL.tapes = tuple(t for t in LOCAL.tapes if t is not self)
+        self._recording = False
+        state.leave()
+
+    def watch(self, tensor: Any) -> None:
+        """Record what is computed from a tensor, Variable, or a structure of them."""
+        for leaf in nest.flatten(tensor):
+            if isinstance(leaf, Variable):
+                self._watch_variable(leaf)
+                continue
+            if not isinstance(leaf, Tensor):
+                protocol = getattr(type(leaf), "__treadle_tensor__", None)
+                if protocol is None:
+                    raise ValueError(f"Passed in object {leaf!r} of type {type(leaf).__name__!r}, not a tensor or Variable that a tape can watch")
+            if not leaf.dtype.is_differentiable:
+                import warnings
+
+                warnings.warn(
+                    f"The dtype of the watched tensor must be floating (e.g. td.float32), got {leaf.dtype.name}; its gradient is None", stacklevel=2
+                )
+                continue
+            self._watched.add(identity_of(leaf))
+            self._kept.append(leaf)
+
+    def _watch_variable(self, variable: Variable) -> None:
+        if variable._id not in self._variables:
+            self._variables[variable._id] = weakref.ref(variable)
+            if variable.dtype.is_differentiable:
+                self._watched.add(variable._id)
+
+    def watched_variables(self) -> tuple[Any, ...]:
+        """The Variables watched, in the order of their creation."""
+        alive = (self._variables[i]() for i in sorted(self._variables))
+        return tuple(v for v in alive if v is not None)
+
+    @contextmanager
+    def stop_recording(self) -> Iterator[None]:
+        """Record nothing inside the ``with``."""
+        if not self._recording:
+            raise ValueError("Tape is not recording; stop_recording() belongs inside its `with`")
+        self._pop()
+        try:
+            yield
+        finally:
+            self._push()
+
+    def reset(self) -> None:
+        """Forget everything recorded and watched."""
+        recording = self._recording
+        if recording:
+            self._pop()
+        self._records, self._watched, self._variables, self._kept = [], set(), {}, []
+        if recording:
+            self._push()
+
+    # ------------------------------------------------------------------ recording
+
+    def record_op(self, op: Op, inputs: list[Any], attrs: dict[str, Any], outputs: list[Any]) -> None:
+        """Note a call of an op, if it reads anything watched and has a gradient."""
+        if op.gradient is None:
+            return
+        watched = self._watched
+        tensors = [t for t in flat(inputs) if isinstance(t, Tensor)]
+        identities = [i if i in watched else 0 for i in [getattr(t, "_id", 0) for t in tensors]]
+        if not any(identities):
+            return
+        specs = self._adopt(outputs)
+        if not any(spec is not None for spec in specs):
+            return
+        if LOCAL.graph is None:
+            reads = reads_of(op, inputs, tensors, outputs, attrs)
+            if False in reads.inputs:
+                kept = iter([t if r else SpecOnly(t.dims, t.dtype) for t, r in zip(tensors, reads.inputs, strict=True)])
+                inputs = [
+                    [next(kept) for _ in entry] if isinstance(entry, list) else next(kept) if isinstance(entry, Tensor) else entry for entry in inputs
+                ]
+            results = [t if r else SpecOnly(t.dims, t.dtype) for t, r in zip(outputs, reads.outputs, strict=True)]
+        else:
+            results = outputs
+        context = GradientContext(op, inputs, results, attrs, tuple([i != 0 for i in identities]))
+        assert self._records is not None
+        self._records.append(Record(op.name, context.pull, identities, [identity_of(t) for t in outputs], specs))
+
+    def record_call(self, name: str, inputs: list[Any], outputs: list[Any], pull: Any, zeros: bool = True) -> bool:
+        """Note a call that brings its own way back: a function, a custom gradient. False if nothing in it is watched."""
+        identities = [i if i in self._watched else 0 for i in [getattr(t, "_id", 0) for t in inputs]]
+        if not any(identities):
+            return False
+        specs = self._adopt(outputs)
+        assert self._records is not None
+        self._records.append(Record(name, pull, identities, [identity_of(t) for t in outputs], specs, zeros))
+        return True
+
+    def is_watching(self, things: list[Any]) -> bool:
+        """True if any of these tensors or Variables is watched, or a Variable would be."""
+        return any(getattr(t, "_id", 0) in self._watched or (self._watch_variables and isinstance(t, Variable) and t.trainable) for t in things)
+
+    def record_read(self, variable: Variable, tensor: Any) -> None:
+        """Note that a Variable was read."""
+        if self._watch_variables and variable.trainable:
+            self._watch_variable(variable)
+        if variable._id in self._watched:
+            assert self._records is not None
+            self._watched.add(identity_of(tensor))
+            self._records.append(Record("read", _same, [variable._id], [tensor._id], [(tensor.dims, tensor.dtype)]))
+
+    def touch(self, variable: Variable) -> None:
+        """Watch a trainable Variable that a function reads."""
+        if self._watch_variables and variable.trainable:
+            self._watch_variable(variable)
+
+    def _adopt(self, outputs: list[Any]) -> list[Any]:
+        specs: list[Any] = []
+        for output in outputs:
+            if output.dtype.is_differentiable:
+                self._watched.add(identity_of(output))
+                specs.append(output if isinstance(output, SymbolicTensor) else (output.dims, output.dtype))
+            else:
+                specs.append(None)
+        return specs
+
+    # ------------------------------------------------------------------ differentiating
+
+    def gradient(
+        self,
+        target: Any,
+        sources: Any,
+        output_gradients: Any = None,
+        unconnected_gradients: Any = UnconnectedGradients.NONE,
+    ) -> Any:
+        """The gradient of the sum of ``target`` with respect to ``sources``.
+
+        Args:
+            target: a tensor or a structure of them.
+            sources: a tensor or Variable, or a structure of them.
+            output_gradients: one cotangent per target, by default ones.
+            unconnected_gradients: ``"none"`` or ``"zero"`` for sources that the target does not depend on.
+
+        Returns:
+            The structure of ``sources`` with a gradient, or None, for each.
+
+        Raises:
+            RuntimeError: a tape that is not persistent was asked before.
+        """
+        if self._records is None:
+            raise RuntimeError("A non-persistent GradientTape can only be used to compute one set of gradients (or jacobians); make it persistent=True")
+        unconnected = UnconnectedGradients(unconnected_gradients)
+        if self._recording and not self._persistent:
+            self._pop()
+        targets = nest.flatten(target)
+        wanted = nest.flatten(sources)
+        for source in wanted:
+            if not isinstance(source, Tensor | Variable):
+                raise TypeError(f"a gradient is asked with respect to {source!r} ({type(source).__name__}); sources are tensors and Variables")
+        seeds = [None] * len(targets) if output_gradients is None else nest.flatten(output_gradients)
+        if len(seeds) != len(targets):
+            raise InvalidArgumentError(f"output_gradients has {len(seeds)} entries for {len(targets)} targets; give one for each")
+        found = self._sweep(targets, wanted, seeds)
+        results = [found.get(source._id) if hasattr(source, "_id") else None for source in wanted]
+        if unconnected is UnconnectedGradients.ZERO:
+            zeros_like = registry.role("zeros_like")
+            results = [zeros_like(s if isinstance(s, Tensor) else s.value()) if g is None else g for s, g in zip(wanted, results, strict=True)]
+        if not self._persistent:
+            self._records = None
+            self._watched, self._kept = set(), []
+        return nest.pack_sequence_as(sources, results)
+
+    def _sweep(self, targets: list[Any], wanted: list[Any], seeds: list[Any]) -> dict[int, Any]:
+        assert self._records is not None
+        accumulate = registry.role("accumulate")
+        cotangents: dict[int, Any] = {}
+        for target, seed in zip(targets, seeds, strict=True):
+            identity = getattr(target, "_id", 0)
+            if identity not in self._watched or not target.dtype.is_differentiable:
+                continue
+            given = registry.role("ones_like")(target) if seed is None else convert_to_tensor(seed, None, target.dtype)
+            if not given.shape.is_compatible_with(target.shape):
+                raise ShapeError(f"an output gradient of shape {given.shape} was given for a target of shape {target.shape}; they must be equal")
+            before = cotangents.get(identity)
+            cotangents[identity] = given if before is None else accumulate(before, given)
+        keep = {source._id for source in wanted if hasattr(source, "_id") and source.dtype.is_differentiable}
+        records = reversed(self._records) if self._persistent else _used_up(self._records)
+        return sweep(records, cotangents, keep)
+
+    def jacobian(
+        self,
+        target: Any,
+        sources: Any,
+        unconnected_gradients: Any = UnconnectedGradients.NONE,
+        parallel_iterations: int | None = None,
+        experimental_use_pfor: bool = True,
+    ) -> Any:
+        """The derivative of every element of ``target`` with respect to every element of ``sources``.
+
+        Args:
+            target: a tensor.
+            sources: a tensor or Variable, or a structure of them.
+            unconnected_gradients: as for ``gradient``.
+            parallel_iterations: ignored.
+            experimental_use_pfor: ignored; one sweep is made per element either way.
+
+        Returns:
+            Per source ``target.shape + source.shape``.
+        """
+        from treadle.autodiff.jacobian import jacobian
+
+        return jacobian(self, target, sources, UnconnectedGradients(unconnected_gradients))
+
+    def batch_jacobian(
+        self,
+        target: Any,
+        source: Any,
+        unconnected_gradients: Any = UnconnectedGradients.NONE,
+        parallel_iterations: int | None = None,
+        experimental_use_pfor: bool = True,
+    ) -> Any:
+        """Per row of the batch the derivative of ``target[b, ...]`` with respect to ``source[b, ...]``.
+
+        Returns:
+            ``(batch, *target.shape[1:], *source.shape[1:])``.
+        """
+        from treadle.autodiff.jacobian import batch_jacobian
+
+        return batch_jacobian(self, target, source, UnconnectedGradients(unconnected_gradients))
+
+
+def _used_up(records: list[Record]) -> Iterator[Record]:
+    """The records, latest first, each let go as it is given."""
+    while records:
+        yield records.pop()
+
+
+def _same(cotangents: list[Any]) -> list[Any]:
+    return cotangents

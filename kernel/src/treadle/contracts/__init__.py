@@ -1,0 +1,1 @@
+"""The three contracts that plugins fulfil: op, device and pass."""

@@ -1,0 +1,1 @@
+"""Running ops at once: entry points, dispatch and its slow path."""

@@ -1,0 +1,336 @@
+"""Everything an eager call may need beyond the fast path: conversion, resolution of a kernel, tapes, and errors that explain themselves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from treadle import devices, dtypes, state
+from treadle.contracts.op import Op
+from treadle.contracts.spec import Spec
+from treadle.conversion import convert_to_tensor, host_array, host_spec, host_value, place
+from treadle.dtypes import DType
+from treadle.errors import DTypeError, InvalidArgumentError, KernelNotFoundError, OpError, ResourceExhaustedError, ShapeError
+from treadle.registry import open_devices, registry
+from treadle.state import LOCAL
+from treadle.tensor import SymbolicTensor, Tensor, leaked, to_device
+
+_HINTS = {"index": dtypes.int32, "bool": dtypes.bool, "free": None, "tensor": None}
+_scalars: dict[Any, Tensor] = {}
+_MOST_SCALARS = 4096
+
+
+def execute(op: Op, args: tuple[Any, ...], attrs: dict[str, Any]) -> Any:
+    """Run or record one call of an op, whatever its arguments are.
+
+    Args:
+        op: the contract.
+        args: one per declared input: a tensor or what converts to one, a sequence of these, a host value.
+        attrs: every attribute.
+
+    Returns:
+        A tensor, a tuple or list of them, or None, as the op declares.
+    """
+    local = LOCAL
+    if local.graph is not None:
+        return local.graph.call_op(op, args, attrs)
+    inputs = convert_inputs(op, args)
+    outputs = run(op, inputs, attrs)
+    for tape in local.tapes:
+        tape.record_op(op, inputs, attrs, outputs)
+    return arrange(op, outputs)
+
+
+def arrange(op: Op, outputs: list[Any]) -> Any:
+    """The outputs in the form that the op declares."""
+    if op.outputs == "one":
+        return outputs[0]
+    if op.outputs == "list":
+        return outputs
+    if op.outputs == "none":
+        return None
+    return op.result(*outputs) if op.result is not None and op.result is not tuple else tuple(outputs)
+
+
+# ---------------------------------------------------------------------- inputs
+
+
+def convert_inputs(op: Op, args: tuple[Any, ...]) -> list[Any]:
+    """One entry per declared input: a tensor, a list of tensors, or a host value."""
+    hint = first_dtype(op, args)
+    converted: list[Any] = []
+    for declared, given in zip(op.inputs, args, strict=True):
+        if declared.kind == "host":
+            converted.append(given if LOCAL.graph is not None else host_value(given))
+            continue
+        wanted = hint if declared.kind == "tensor" else _HINTS[declared.kind]
+        if declared.sequence:
+            if isinstance(given, Tensor) or not hasattr(given, "__iter__"):
+                raise DTypeError(f"{op.name}: the argument {declared.name!r} must be a list of tensors, not {type(given).__name__}")
+            converted.append([to_tensor(item, wanted, op, declared.name) for item in given])
+        else:
+            converted.append(to_tensor(given, wanted, op, declared.name))
+    return converted
+
+
+def first_dtype(op: Op, args: tuple[Any, ...]) -> DType | None:
+    """The dtype that Python numbers take: that of the first tensor among the inputs that share one."""
+    fallback = None
+    for declared, given in zip(op.inputs, args, strict=True):
+        if declared.kind != "tensor":
+            continue
+        for item in given if declared.sequence and isinstance(given, list | tuple) else (given,):
+            dtype = getattr(item, "dtype", None)
+            if isinstance(dtype, DType):
+                return dtype
+            if fallback is None and isinstance(item, np.ndarray | np.generic):
+                fallback = dtypes.from_numpy.get(item.dtype)
+    return fallback
+
+
+def to_tensor(value: Any, hint: DType | None, op: Op, name: str) -> Tensor:
+    """One input as a tensor; Python numbers are remembered, as they are mostly literals."""
+    if isinstance(value, Tensor):
+        return value
+    protocol = getattr(type(value), "__treadle_tensor__", None)
+    if protocol is not None:
+        return protocol(value)  # type: ignore[no-any-return]
+    kind = type(value)
+    if kind in (int, float) and LOCAL.graph is None and value:
+        key = (hint, kind, value, LOCAL.device)
+        known = _scalars.get(key)
+        if known is not None:
+            return known
+        tensor: Tensor = _convert(value, hint, op, name)
+        if len(_scalars) < _MOST_SCALARS:
+            _scalars[key] = tensor
+        return tensor
+    return _convert(value, hint, op, name)  # type: ignore[no-any-return]
+
+
+def _convert(value: Any, hint: DType | None, op: Op, name: str) -> Any:
+    try:
+        return convert_to_tensor(value, None, hint) if hint is None or type(value) is not int or not hint.is_integer else place(_exact(value, hint))
+    except (TypeError, ValueError) as error:
+        error.args = (f"{op.name}: argument {name!r}: {error}",)
+        if isinstance(error, OpError):
+            error.message = error.args[0]
+        raise
+
+
+def _exact(value: int, hint: DType) -> np.ndarray[Any, Any]:
+    array = host_array(value, hint, None)
+    assert array is not None
+    return array
+
+
+def remembered(value: Any, like: Any) -> Tensor | None:
+    """The tensor that a Python number became earlier beside a tensor of this dtype, if any."""
+    return _scalars.get((like._key.dtype, type(value), value, LOCAL.device)) if value else None
+
+
+def flat(inputs: list[Any]) -> list[Any]:
+    """The inputs with sequences spread out, host values included."""
+    return [item for entry in inputs for item in (entry if isinstance(entry, list) else (entry,))]
+
+
+def spec_of(value: Any) -> Any:
+    """The spec of an input: of a tensor, of each of a list, of a host value."""
+    if isinstance(value, SymbolicTensor):
+        return value.value.spec
+    if isinstance(value, Tensor):
+        return Spec(tuple(value._buffer.shape), value._key.dtype)
+    if isinstance(value, list):
+        return [spec_of(v) for v in value]
+    return host_spec(value)
+
+
+# ---------------------------------------------------------------------- running
+
+
+def run(op: Op, inputs: list[Any], attrs: dict[str, Any]) -> list[Tensor]:
+    """Run an op on converted inputs, unseen by tapes; the outputs as a list."""
+    inputs, device = together(op, inputs)
+    key = table_key(op, inputs, attrs, device)
+    row = op.table.get(key)
+    if row is None:
+        row = resolve(op, inputs, attrs, device)
+        if open_devices.get(device.name) is device:
+            op.table[key] = row
+    kernel, keys, array = row
+    buffers = [
+        [t._buffer for t in entry] if isinstance(entry, list) else entry._buffer if isinstance(entry, Tensor) else entry for entry in inputs
+    ]
+    try:
+        result = kernel(*buffers, **attrs) if op.effect == "io" else quietly(kernel, *buffers, **attrs)
+    except Exception as error:
+        raise explain(op, inputs, attrs, error) from error
+    if op.outputs == "one":
+        return [_wrap(result, keys, array)]
+    if op.outputs == "none":
+        return []
+    if op.outputs == "list":
+        return [_wrap(buffer, keys, array) for buffer in result]
+    return [_wrap(buffer, key, array) for buffer, key in zip(result, keys, strict=True)]
+
+
+def _wrap(buffer: Any, key: Any, array: type) -> Tensor:
+    if type(buffer) is not array:
+        buffer = key.device.normalize(buffer)
+    return Tensor(buffer, key)
+
+
+def quietly(function: Any, *args: Any, **kwargs: Any) -> Any:
+    """Call inside the thread's quiet context, or in a new one if a kernel of this thread is running already."""
+    try:
+        return LOCAL.run(function, *args, **kwargs)
+    except RuntimeError as error:
+        if "already entered" not in str(error):
+            raise
+    return state.quiet_context().run(function, *args, **kwargs)
+
+
+def together(op: Op, inputs: list[Any]) -> tuple[list[Any], Any]:
+    """The inputs on one device, and that device: the scope's, else that of the first input that is not on the default one."""
+    default = devices.default()
+    tensors = [t for t in flat(inputs) if isinstance(t, Tensor)]
+    for tensor in tensors:
+        if type(tensor) is not Tensor:
+            if isinstance(tensor, SymbolicTensor):
+                raise leaked(tensor)
+            raise DTypeError(f"{op.name}: {type(tensor).__name__} has no value to compute with; the gradient of an op read what its trace did not read")
+    places = {id(t._key.device): t._key.device for t in tensors}
+    for place_ in places.values():
+        if open_devices.get(place_.name) is not place_:
+            raise InvalidArgumentError(f"{op.name}: an input is on {place_.name}, which was closed; copy tensors to another device before closing theirs")
+    if not tensors:
+        return inputs, default
+    if state.LOCAL.device is not None:
+        device = default
+    elif len(places) == 1:
+        return inputs, next(iter(places.values()))
+    else:
+        device = next(d for d in places.values() if d is not default)
+    if len(places) == 1 and id(device) in places:
+        return inputs, device
+    moved = [
+        [to_device(t, device) for t in entry] if isinstance(entry, list) else to_device(entry, device) if isinstance(entry, Tensor) else entry
+        for entry in inputs
+    ]
+    return moved, device
+
+
+def table_key(op: Op, inputs: list[Any], attrs: dict[str, Any], device: Any) -> Any:
+    """The key under which a resolved kernel stands in ``op.table``; the generated entry points build the same."""
+    parts: list[Any] = [
+        tuple(t._key for t in entry) if isinstance(entry, list) else entry._key
+        for declared, entry in zip(op.inputs, inputs, strict=True)
+        if declared.kind != "host"
+    ]
+    if not parts:
+        parts.append(device)
+    elif all(part == () for part in parts):
+        parts.append(device)
+    parts += [attrs[name] for name in op.dtype_attrs]
+    return parts[0] if len(parts) == 1 else tuple(parts)
+
+
+def resolve(op: Op, inputs: list[Any], attrs: dict[str, Any], device: Any) -> tuple[Any, Any, type]:
+    """Find the kernel for these dtypes on this device, and the keys of its outputs."""
+    specs = infer(op, [spec_of(entry) for entry in inputs], attrs)
+    dtype = next((t.dtype for t in flat(inputs) if isinstance(t, Tensor)), None) or next((attrs[a] for a in op.dtype_attrs), None)
+    kernel = find_kernel(op, device, dtype)
+    if op.outputs == "one":
+        keys: Any = device.key(specs[0].dtype)
+    elif op.outputs == "list":
+        keys = device.key(specs[0].dtype) if specs else None
+    else:
+        keys = tuple(device.key(s.dtype) for s in specs)
+    return kernel, keys, device.array_type
+
+
+def infer(op: Op, specs: list[Any], attrs: dict[str, Any]) -> list[Spec]:
+    """The specs of the outputs as a list.
+
+    Raises:
+        ShapeError, DTypeError: the inputs do not fit; the message names the op.
+    """
+    try:
+        result = op.infer(*specs, **attrs)
+    except OpError as error:
+        if not error.message.startswith(op.name):
+            error.message = f"{op.name}: {error.message}"
+            error.args = (error.message,)
+        raise
+    if isinstance(result, Spec):
+        return [result]
+    return [] if result is None else list(result)
+
+
+def find_kernel(op: Op, device: Any, dtype: DType | None) -> Any:
+    """The callable that runs an op on a device, for a first input of ``dtype``."""
+    return bind(find_kernel_row(op, device, dtype), device)
+
+
+def find_kernel_row(op: Op, device: Any, dtype: DType | None) -> Any:
+    """The kernel declared for an op on a device, for a first input of ``dtype``.
+
+    Raises:
+        KernelNotFoundError: there is none; the message lists what there is.
+    """
+    rows = registry.kernel_rows(op.name)
+    for place_ in (device.type, "array"):
+        entry = rows.get(place_)
+        if entry is None or (place_ == "array" and device.array_module is None):
+            continue
+        if entry.value.dtypes is None or dtype is None or dtype.name in entry.value.dtypes:
+            return entry.value
+    present = ", ".join(f"{where} ({'*' if e.value.dtypes is None else ', '.join(sorted(e.value.dtypes))})" for where, e in sorted(rows.items())) or "none"
+    raise KernelNotFoundError(
+        f"no kernel for op {op.name!r} on device {device.name!r} with dtype {dtype.name if dtype else 'none'}; kernels present: {present}. "
+        "Run `treadle plugins` to see what is loaded."
+    )
+
+
+_bound: dict[Any, Any] = {}
+
+
+def bind(kernel: Any, device: Any) -> Any:
+    """The kernel's callable for a device, made once."""
+    key = (kernel, device.name)
+    found = _bound.get(key)
+    if found is None:
+        found = _bound[key] = kernel.factory(device.array_module)
+    return found
+
+
+def explain(op: Op, inputs: list[Any], attrs: dict[str, Any], error: Exception) -> Exception:
+    """The error to raise for a kernel that raised: what inference says of these inputs, else the kernel's own with the op's name."""
+    try:
+        infer(op, [spec_of(entry) for entry in inputs], attrs)
+    except OpError as better:
+        return better
+    described = ", ".join(repr(s) for s in flat([spec_of(entry) for entry in inputs]))
+    if isinstance(error, OpError):
+        if op.name not in error.message:
+            error.message = f"{op.name}: {error.message}"
+            error.args = (error.message,)
+        return error
+    if op.effect == "io":
+        return error
+    if isinstance(error, MemoryError):
+        return ResourceExhaustedError(f"{op.name}: out of memory: {error} (inputs: {described})")
+    kind = ShapeError if isinstance(error, ValueError) else DTypeError if isinstance(error, TypeError) else InvalidArgumentError
+    return kind(f"{op.name}: {error} (inputs: {described})")
+
+
+def forget() -> None:
+    """Drop every resolved kernel and remembered scalar."""
+    for entry in registry.ops.values():
+        entry.value.table.clear()
+    _bound.clear()
+    _scalars.clear()
+
+
+registry.on_invalidate(forget)

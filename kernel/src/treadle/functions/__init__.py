@@ -1,0 +1,1 @@
+"""Traced functions: signatures, traces, and the callables that stand for them."""

@@ -1,0 +1,404 @@
+"""An atomic function: one graph with its captures, that can be run, recorded in another graph, and differentiated.
+
+It is what concrete functions are made of, and what their forward and backward halves are again.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from treadle import devices, plugins, state
+from treadle.autodiff.sweep import GradientContext, Record, sweep, zeros
+from treadle.contracts.passes import PassReport
+from treadle.contracts.spec import Spec, is_concrete
+from treadle.conversion import to_tuples
+from treadle.errors import InvalidArgumentError
+from treadle.grappler.item import GrapplerItem
+from treadle.grappler.meta import MetaOptimizer
+from treadle.grappler.schedule import in_force
+from treadle.graph.func_graph import FuncGraph
+from treadle.graph.graph import Node, Value
+from treadle.graph.inline import inlined
+from treadle.graph.structural import CALL, CONST, CUSTOM, PLACEHOLDER, READ
+from treadle.registry import registry
+from treadle.runtime.plan import Plan
+from treadle.state import LOCAL
+from treadle.tensor import SymbolicTensor, Tensor, to_device
+from treadle.variable import Variable
+
+
+class Executable:
+    """A compiled graph for one device.
+
+    Attributes:
+        device: that it runs on.
+        plan: the program.
+        reports: what the optimizer did.
+        keys: dispatch keys of the results.
+        item: the optimised graph.
+    """
+
+    def __init__(self, function: AtomicFunction, device: Any) -> None:
+        graph, values = inlined(function.graph)
+        self.item = GrapplerItem(function.name, graph, device)
+        self.reports: list[PassReport] = MetaOptimizer(in_force()).optimize(self.item)
+        positions = {value: i for i, value in enumerate(graph.inputs)}
+        optimised = self.item.graph
+        bound = {
+            optimised.inputs[positions[values[value]]]: thing for thing, value in function.captures if isinstance(thing, Variable)
+        }
+        self.device = device
+        self.plan = device.compile(self.item) or Plan(optimised, device, bound)
+        self.keys = [device.key(v.spec.dtype) for v in optimised.outputs]
+        self.array = device.array_type
+
+
+class AtomicFunction:
+    """One graph as a function of tensors.
+
+    Args:
+        graph: as traced; not changed afterwards.
+        name: for messages.
+
+    Attributes:
+        arguments: the inputs that a caller hands in; the graph's others are captures.
+        captures: Variables, and tensors of an outer graph or another device, to their placeholders.
+    """
+
+    def __init__(self, graph: FuncGraph, name: str) -> None:
+        self.graph = graph
+        self.name = name
+        self.captures = list(graph.captures)
+        captured = {value for _, value in self.captures}
+        self.arguments = [value for value in graph.inputs if value not in captured]
+        self._executables: dict[str, Executable] = {}
+        self._halves: dict[Any, _Halves] = {}
+        self._promoted: dict[Any, AtomicFunction] = {}
+
+    @property
+    def variables(self) -> list[Variable]:
+        """The Variables that the graph reads or writes without getting them as arguments."""
+        return [thing for thing, _ in self.captures if isinstance(thing, Variable)]
+
+    # ------------------------------------------------------------------ calling
+
+    def executable(self, device: Any = None) -> Executable:
+        """The compiled graph for a device, made at the first question."""
+        device = device or devices.default()
+        found = self._executables.get(device.name)
+        if found is None:
+            with state.recording(None):
+                found = self._executables[device.name] = Executable(self, device)
+        return found
+
+    def call(self, arguments: list[Any]) -> list[Any]:
+        """Run, or record in the graph being traced, and let tapes know.
+
+        Args:
+            arguments: a tensor (or Variable) per ``self.arguments``.
+        """
+        tapes = LOCAL.tapes
+        if tapes:
+            watched = [*arguments, *(thing for thing, _ in self.captures), *(thing for thing, _ in self.graph.captured_constants)]
+            interested = [tape for tape in tapes if tape.is_watching(watched)]
+            if interested and any(v.spec.dtype.is_differentiable for v in self.graph.outputs):
+                return self._call_watched(arguments, interested)
+        return self._call_unwatched(arguments)
+
+    def _call_unwatched(self, arguments: list[Any]) -> list[Any]:
+        if LOCAL.graph is not None:
+            return self._record(LOCAL.graph, arguments)
+        executable = self.executable()
+        outer = [thing for thing, _ in self.captures if not isinstance(thing, Variable)]
+        buffers = [self._buffer(a, executable.device) for a in self._in_graph_order(arguments, outer)]
+        result = executable.plan(*buffers)
+        results = (result,) if len(executable.keys) == 1 else result
+        return [Tensor(b, key) for b, key in zip(results, executable.keys, strict=True)]
+
+    def _in_graph_order(self, arguments: list[Any], outer: list[Any]) -> list[Any]:
+        given, captured = iter(arguments), iter(outer)
+        things = {value: thing for thing, value in self.captures}
+        ordered = []
+        for value in self.graph.inputs:
+            if value not in things:
+                ordered.append(next(given))
+            elif not isinstance(things[value], Variable):
+                ordered.append(next(captured))
+        return ordered
+
+    def _buffer(self, thing: Any, device: Any) -> Any:
+        if isinstance(thing, Variable):
+            return thing
+        if isinstance(thing, SymbolicTensor):
+            raise InvalidArgumentError(f"function {self.name!r} captured the symbolic tensor {thing!r} of a graph that is not being traced any more")
+        return to_device(thing, device)._buffer
+
+    def _record(self, graph: FuncGraph, arguments: list[Any]) -> list[Any]:
+        things = {value: thing for thing, value in self.captures}
+        given = iter(arguments)
+        values = []
+        for value in self.graph.inputs:
+            thing = things[value] if value in things else next(given)
+            values.append(graph.resource_of(thing) if isinstance(thing, Variable) else graph.value_of(thing))
+        node = graph.add(CALL, values, {"function": self}, splits=None, specs=[_outside(v.spec, self.graph, values) for v in self.graph.outputs])
+        return [SymbolicTensor(v) for v in node.outputs]
+
+    # ------------------------------------------------------------------ differentiating
+
+    def _call_watched(self, arguments: list[Any], tapes: list[Any]) -> list[Any]:
+        for tape in tapes:
+            for variable in [*self.variables, *(a for a in arguments if isinstance(a, Variable))]:
+                tape.touch(variable)
+        constants = tuple(
+            i for i, (tensor, _) in enumerate(self.graph.captured_constants) if any(getattr(tensor, "_id", 0) in tape._watched for tape in tapes)
+        )
+        if constants:
+            return self.promote(constants).call([*arguments, *(self.graph.captured_constants[i][0] for i in constants)])
+        things = {value: thing for thing, value in self.captures}
+        given = iter(arguments)
+        sources = [things[value] if value in things else next(given) for value in self.graph.inputs]
+        wanted = tuple(
+            source.dtype.is_differentiable and any(getattr(source, "_id", 0) in tape._watched for tape in tapes) for source in sources
+        )
+        if not any(wanted):
+            return self._call_unwatched(arguments)
+        halves = self.halves(wanted)
+        with state.untaped():
+            everything = halves.forward.call(arguments)
+        count = len(self.graph.outputs)
+        outputs, computed = everything[:count], everything[count:]
+        saved = [sources[i] for i in halves.saved_inputs] + computed
+
+        def pull(cotangents: list[Any]) -> list[Any]:
+            if all(c is None for c in cotangents[count:]):
+                return halves.pull(self, cotangents[:count], outputs, saved)
+            # A derivative of the gradient reaches what was saved: differentiate the forward half, which gives that too.
+            again = halves.forward.halves(wanted)
+            redone = again.forward.call(arguments)
+            every = len(everything)
+            saved_again = [sources[i] for i in again.saved_inputs] + redone[every:]
+            return again.pull(halves.forward, cotangents, redone[:every], saved_again)
+
+        for tape in tapes:
+            tape.record_call(self.name, sources, everything, pull, zeros=False)
+        return outputs
+
+    def halves(self, wanted: tuple[bool, ...]) -> _Halves:
+        """The function split for the gradients of the inputs that are ``wanted``."""
+        found = self._halves.get(wanted)
+        if found is None:
+            found = self._halves[wanted] = _split(self, wanted)
+        return found
+
+    def promote(self, constants: tuple[int, ...]) -> AtomicFunction:
+        """The same function with some captured constants as further arguments."""
+        found = self._promoted.get(constants)
+        if found is None:
+            twin = FuncGraph(self.graph.name, self.graph.outer)
+            chosen = [self.graph.captured_constants[i][1] for i in constants]
+            values: dict[Value, Value] = {}
+            for value in self.graph.inputs:
+                values[value] = twin.placeholder(value.spec, value.node.attrs["name"])
+            for value in chosen:
+                values[value] = twin.placeholder(value.spec.without_value(), "constant")
+            for node in self.graph.nodes:
+                if not (node.op is CONST and node.out in values):
+                    self.graph.copy_node(node, twin, values)
+            twin.outputs = [values[v] for v in self.graph.outputs]
+            twin.captures = [(thing, values[value]) for thing, value in self.graph.captures]
+            twin.captured_constants = [(t, values[v]) for i, (t, v) in enumerate(self.graph.captured_constants) if i not in constants]
+            found = self._promoted[constants] = AtomicFunction(twin, self.name)
+        return found
+
+    def __repr__(self) -> str:
+        return f"<function {self.name!r} of {len(self.arguments)} arguments and {len(self.captures)} captures>"
+
+
+def _outside(spec: Spec, graph: FuncGraph, values: list[Value]) -> Spec:
+    """The spec of a result as the caller sees it: the callee's sizes in terms of what it was called with."""
+    if spec.dims is None or spec.is_static:
+        return spec.without_value()
+    binding: dict[Any, Any] = {}
+    for mine, theirs in zip(graph.inputs, values, strict=True):
+        if mine.spec.dims is not None and theirs.spec.dims is not None:
+            binding.update({d: s for d, s in zip(mine.spec.dims, theirs.spec.dims, strict=True) if not isinstance(d, int) and d.name is not None})
+    dims = tuple(d if isinstance(d, int) else d.substitute({s: binding[s] for s in d.symbols() if s in binding}) for d in spec.dims)
+    return Spec(dims, spec.dtype)
+
+
+class _Halves:
+    """A function split for differentiation.
+
+    Attributes:
+        forward: gives the results and whatever the way back needs, nothing more.
+        backward: takes cotangents, saved inputs and what ``forward`` gave besides, and gives gradients.
+        saved_inputs: positions of the inputs that the way back needs.
+        has_gradient: per input of the graph.
+    """
+
+    def __init__(self, forward: AtomicFunction, backward: AtomicFunction, saved_inputs: list[int], has_gradient: tuple[bool, ...]) -> None:
+        self.forward = forward
+        self.backward = backward
+        self.saved_inputs = saved_inputs
+        self.has_gradient = has_gradient
+
+    def pull(self, function: AtomicFunction, cotangents: list[Any], outputs: list[Any], saved: list[Any]) -> list[Any]:
+        """Gradients per input of ``function``'s graph."""
+        arrived = [
+            zeros(output) if cotangent is None else cotangent
+            for cotangent, output, value in zip(cotangents, outputs, function.graph.outputs, strict=True)
+            if value.spec.dtype.is_differentiable
+        ]
+        gradients = iter(self.backward.call([*arrived, *saved]))
+        return [next(gradients) if is_there else None for is_there in self.has_gradient]
+
+
+def _split(function: AtomicFunction, wanted: tuple[bool, ...]) -> _Halves:
+    """Differentiate a graph with respect to some of its inputs, and cut what results in two."""
+    flat, _ = inlined(function.graph, differentiable=True)
+    joint = FuncGraph(function.graph.name, function.graph.outer)
+    values = flat.copy_into(joint)
+    inputs = [values[v] for v in flat.inputs]
+    outputs = [values[v] for v in flat.outputs]
+    own = list(joint.nodes)
+    with state.recording(joint):
+        cotangents = {
+            i: SymbolicTensor(joint.placeholder(v.spec.without_value(), "cotangent")) for i, v in enumerate(outputs) if v.spec.dtype.is_differentiable
+        }
+        gradients = graph_gradients(own, outputs, cotangents, [v for v, w in zip(inputs, wanted, strict=True) if w])
+    by_input = iter(gradients)
+    per_input = [next(by_input) if w else None for w in wanted]
+    found = [joint.value_of(g) for g in per_input if g is not None]
+
+    mine = set(own)
+    saved: dict[Value, None] = {}
+    needed: set[Node] = set()
+    waiting = list(found)
+    while waiting:
+        value = waiting.pop()
+        if value.node in mine:
+            if value.node.op is not CONST:
+                saved[value] = None
+        elif value.node not in needed:
+            needed.add(value.node)
+            waiting += value.node.inputs
+
+    backward = FuncGraph(f"gradient of {function.name}", function.graph.outer)
+    moved: dict[Value, Value] = {}
+    for tensor in cotangents.values():
+        moved[tensor.value] = backward.placeholder(tensor.value.spec, "cotangent")
+    position = {value: i for i, value in enumerate(inputs)}
+    given = [value for value in saved if value in position]
+    computed = [value for value in saved if value not in position]
+    for value in [*given, *computed]:
+        moved[value] = backward.placeholder(value.spec.without_value(), "saved")
+    for node in joint.nodes:
+        if node.op is CONST:
+            if node in needed or any(u in needed for u in node.out.uses) or node.out in found:
+                joint.copy_node(node, backward, moved)
+        elif node in needed and node.op is not PLACEHOLDER:
+            joint.copy_node(node, backward, moved)
+    backward.outputs = [moved[v] for v in found]
+
+    forward = FuncGraph(function.graph.name, function.graph.outer)
+    kept: dict[Value, Value] = {}
+    for node in own:
+        joint.copy_node(node, forward, kept)
+    forward.outputs = [kept[v] for v in [*outputs, *computed]]
+    at = {value: i for i, value in enumerate(function.graph.inputs)}
+    forward.captures = [(thing, kept[inputs[at[value]]]) for thing, value in function.captures]
+    forward.captured_constants = list(function.graph.captured_constants)
+    halves = _Halves(
+        AtomicFunction(forward, function.name),
+        AtomicFunction(backward, f"gradient of {function.name}"),
+        [position[value] for value in given],
+        tuple(g is not None for g in per_input),
+    )
+    plugins.host.call("treadle_trace_finished", function=None, concrete=halves.backward, seconds=0.0)
+    return halves
+
+
+def graph_gradients(nodes: list[Node], targets: list[Value], cotangents: dict[int, Any], sources: list[Value]) -> list[Any]:
+    """Gradients within a graph, recorded in the graph being traced.
+
+    Args:
+        nodes: to go back through, in order.
+        targets: the values differentiated.
+        cotangents: target position to its cotangent.
+        sources: the values to differentiate with respect to; Variables by their placeholders.
+
+    Returns:
+        Per source its gradient, or None.
+    """
+    identity: dict[Value, int] = {value: i + 1 for i, value in enumerate(sources)}
+    records: list[Record] = []
+    count = len(sources)
+    tensors: dict[Value, SymbolicTensor] = {}
+
+    def tensor(value: Value) -> SymbolicTensor:
+        found = tensors.get(value)
+        if found is None:
+            found = tensors[value] = SymbolicTensor(value)
+        return found
+
+    for node in nodes:
+        ids = [identity.get(v, 0) for v in node.inputs]
+        if not any(ids) or (node.op.gradient is None and node.op not in (READ, CUSTOM)):
+            continue
+        outputs = []
+        for value in node.outputs:
+            if value.spec.dtype.is_differentiable and value not in identity:
+                count += 1
+                identity[value] = count
+            outputs.append(identity.get(value, 0) or -count)
+        specs = [tensor(v) if v.spec.dtype.is_differentiable else None for v in node.outputs]
+        if node.op is READ:
+            records.append(Record("read", _same, ids, outputs, specs))
+            continue
+        if node.op is CUSTOM:
+            records.append(Record("custom_gradient", _past_results(node.attrs["pull"], node.attrs["count"]), ids, outputs, specs))
+            continue
+        inputs = node.grouped([tensor(v) for v in node.inputs])
+        flat_ids = [
+            i
+            for declared, entry in zip(node.op.inputs, node.grouped(ids), strict=True)
+            if declared.kind != "host"
+            for i in (entry if isinstance(entry, list) else [entry])
+        ]
+        needs = tuple(i != 0 for i in flat_ids)
+        context = GradientContext(node.op, [_host(d, i) for d, i in zip(node.op.inputs, inputs, strict=True)], [tensor(v) for v in node.outputs], node.attrs, needs)
+        records.append(Record(node.op.name, context.pull, flat_ids, outputs, specs))
+    arrived: dict[int, Any] = {}
+    for i, target in enumerate(targets):
+        if i in cotangents and target in identity:
+            number = identity[target]
+            if number in arrived:
+                arrived[number] = registry.role("accumulate")(arrived[number], cotangents[i])
+            else:
+                arrived[number] = cotangents[i]
+    found = sweep(reversed(records), arrived, {identity[s] for s in sources})
+    return [found.get(identity[s]) for s in sources]
+
+
+def _host(declared: Any, entry: Any) -> Any:
+    """A host input as a gradient sees it: numbers where they are known."""
+    if declared.kind == "host" and isinstance(entry, SymbolicTensor):
+        constant = entry.value.constant
+        if constant is not None:
+            return to_tuples(constant.tolist())
+        known = entry.value.spec.value
+        return known if is_concrete(known) else entry
+    return entry
+
+
+def _past_results(pull: Any, count: int) -> Any:
+    def past(cotangents: list[Any]) -> list[Any]:
+        return [*[None] * count, *pull(cotangents)]
+
+    return past
+
+
+def _same(cotangents: list[Any]) -> list[Any]:
+    return cotangents
+
+

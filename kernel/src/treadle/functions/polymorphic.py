@@ -1,0 +1,509 @@
+"""``td.function``: a Python function with one trace per signature, and a fast path from a call to its executable."""
+
+from __future__ import annotations
+
+import functools
+import threading
+import types
+import weakref
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from treadle import nest, state
+from treadle.functions.concrete import ConcreteFunction
+from treadle.functions.signature import Call, Key, Signature, TensorPart
+from treadle.functions.tracing import trace
+from treadle.state import LOCAL, STATE
+from treadle.tensor import Tensor
+from treadle.tensorspec import TensorSpec
+from treadle.variable import Variable
+
+_MOST_FAST = 1024
+_MOST_NESTED_TRACES = 200
+_eager_functions = False
+
+
+def run_functions_eagerly(run_eagerly: bool) -> None:
+    """Run traced functions as plain Python, for debugging (TensorFlow's ``tf.config.run_functions_eagerly``)."""
+    global _eager_functions
+    if bool(run_eagerly) != _eager_functions:
+        _eager_functions = bool(run_eagerly)
+        (state.enter if run_eagerly else state.leave)()
+
+
+def functions_run_eagerly() -> bool:
+    """Whether traced functions run as plain Python."""
+    return _eager_functions
+
+
+class Function:
+    """A function that is traced into a graph per signature of its arguments. Made by ``td.function``.
+
+    Args:
+        python_function: what is traced.
+        input_signature: specs that every call must fit, or None.
+        autograph: convert Python control flow on tensors.
+        reduce_retracing: after a second trace that differs in sizes only, trace once for all sizes.
+        options: TensorFlow's other options, kept but without effect.
+    """
+
+    def __init__(
+        self,
+        python_function: Callable[..., Any],
+        input_signature: Any = None,
+        autograph: bool = True,
+        reduce_retracing: bool = False,
+        options: dict[str, Any] | None = None,
+        signature: Signature | None = None,
+        bound: int = 0,
+    ) -> None:
+        self._python_function = python_function
+        self._input_signature = input_signature
+        self._autograph = autograph
+        self._reduce_retracing = reduce_retracing
+        self._options = options or {}
+        self._name = getattr(python_function, "__name__", type(python_function).__name__)
+        if isinstance(python_function, functools.partial):
+            self._name = getattr(python_function.func, "__name__", "partial")
+        self._signature = signature or Signature(python_function, input_signature, self._name, bound)
+        self._fast: dict[Any, Any] = {}
+        self._traces: dict[Key, ConcreteFunction] = {}
+        self._relaxed: list[ConcreteFunction] = []
+        self._count = 0
+        self._instances: weakref.WeakKeyDictionary[Any, Function] = weakref.WeakKeyDictionary()
+        functools.update_wrapper(self, python_function, updated=())
+
+    @property
+    def python_function(self) -> Callable[..., Any]:
+        """The function as written."""
+        return self._python_function
+
+    @property
+    def input_signature(self) -> Any:
+        """The specs that every call must fit, or None."""
+        return None if self._input_signature is None else tuple(self._input_signature)
+
+    @property
+    def name(self) -> str:
+        """The function's name."""
+        return self._name  # type: ignore[no-any-return]
+
+    # ------------------------------------------------------------------ calling
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if STATE.busy or kwargs:
+            return self._call(args, kwargs)
+        try:
+            if len(args) == 1:
+                (a,) = args
+                if type(a) is not Tensor:
+                    return self._call(args, kwargs)
+                buffer = a._buffer
+                run, key = self._fast[a._key, buffer.shape]
+                buffer = LOCAL.run(run, buffer)
+            else:
+                run, key = self._fast[tuple([(a._key, a._buffer.shape) if type(a) is Tensor else None for a in args])]
+                buffer = LOCAL.run(run, *[a._buffer for a in args])
+            if key is not None:
+                tensor = _new(Tensor)
+                tensor._buffer = buffer
+                tensor._key = key
+                return tensor
+            return buffer
+        except Exception as error:
+            return self._after(error, args, kwargs)
+
+    def _after(self, error: Exception, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """The fast path raised: most often a first call; if the plan raised, its error with the user's line."""
+        if isinstance(error, KeyError | AttributeError) and error.__traceback__ is not None and error.__traceback__.tb_next is None:
+            return self._call(args, kwargs)
+        if isinstance(error, RuntimeError) and "already entered" in str(error):
+            return self._call(args, kwargs)
+        concrete, _ = self._find(args, kwargs)
+        raise concrete.atomic.executable().plan.explain(error) from error.__cause__
+
+    def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if _eager_functions:
+            return self._python_function(*args, **kwargs)
+        concrete, call = self._find(args, kwargs)
+        result = concrete.call(call.inputs)
+        if not STATE.busy and not kwargs and concrete.atomic.graph is not None:
+            self._remember(args, concrete)
+        return result
+
+    def _remember(self, args: tuple[Any, ...], concrete: ConcreteFunction) -> None:
+        """Let the next call like this one take the fast path."""
+        if not all(type(a) is Tensor for a in args) or any(not isinstance(thing, Variable) for thing, _ in concrete.atomic.captures):
+            return
+        executable = concrete.atomic.executable()
+        if executable.plan.loud or any(a._key.device is not executable.device for a in args) or len(args) != len(concrete.atomic.arguments):
+            return
+        if len(self._fast) >= _MOST_FAST:
+            self._fast.clear()
+        parts = [(a._key, a._buffer.shape) for a in args]
+        if concrete._is_single:
+            entry = (executable.plan.run, executable.keys[0])
+        else:
+            entry = (_arranged(executable, concrete), None)
+        self._fast[parts[0] if len(parts) == 1 else tuple(parts)] = entry
+
+    def _find(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[ConcreteFunction, Call]:
+        call = self._signature.call(args, kwargs, self._context())
+        concrete = self._traces.get(call.key) or self._find_relaxed(call)
+        if concrete is None:
+            concrete = self._trace_once(call)
+        return concrete, call
+
+    def _context(self) -> Any:
+        device = LOCAL.device
+        return None if device is None else device.name
+
+    def _find_relaxed(self, call: Call) -> ConcreteFunction | None:
+        for concrete in self._relaxed:
+            if _covers(concrete.key, call.key):
+                return concrete
+        return None
+
+    # ------------------------------------------------------------------ tracing
+
+    def _trace_once(self, call: Call) -> ConcreteFunction:
+        """Trace, unless another thread is at it for the same signature: then wait for its result."""
+        with _one_at_a_time((id(self), call.key)):
+            concrete = self._traces.get(call.key) or self._find_relaxed(call)
+            return concrete if concrete is not None else self._trace(call)
+
+    def _trace(self, call: Call) -> ConcreteFunction:
+        wider = self._widened(call)
+        concrete, created = self._run_trace(wider)
+        if created:
+            concrete, again = self._run_trace(wider)
+            if again:
+                where = again[0].name
+                raise ValueError(
+                    f"{self._name!r} creates a Variable ({where}) on every call; a traced function may create Variables only once, on its first call. "
+                    "Create it outside the function, or guard it: `if self.v is None: self.v = td.Variable(...)`"
+                )
+        if wider is not call:
+            self._relaxed.append(concrete)
+        elif self._signature.specs is not None:
+            self._relaxed = [concrete]
+        else:
+            self._traces[call.key] = concrete
+        return concrete
+
+    def _run_trace(self, call: Call) -> tuple[ConcreteFunction, list[Variable]]:
+        self._count += 1
+        return trace(self._python_function, self._name, call, self._paths(call))
+
+    def _widened(self, call: Call) -> Call:
+        """The call with sizes replaced by None: as the input signature says, or as earlier traces differ."""
+        key = call.key
+        if self._signature.specs is not None:
+            return Call(Key(key.structure, self._signature_parts(call), key.context), call.leaves)
+        if not self._reduce_retracing:
+            return call
+        for concrete in [*self._relaxed, *self._traces.values()]:
+            parts = _common(concrete.key, key)
+            if parts is not None and parts != key.parts:
+                return Call(Key(key.structure, parts, key.context), call.leaves)
+        return call
+
+    def _signature_parts(self, call: Call) -> tuple[Any, ...]:
+        """The parts of the input signature where a leaf has a spec there."""
+        specs = self._signature.specs
+        assert specs is not None
+        names = [p.name for p in self._signature.parameters]
+        args, kwargs = call.key.structure.unflatten(list(range(len(call.leaves))))
+        parts = list(call.key.parts)
+        star = next((p.name for p in self._signature.parameters if p.kind is p.VAR_POSITIONAL), None)
+        for i, value in enumerate(args):
+            name = names[i] if i < len(names) and names[i] != star else star
+            if name is None or name not in specs:
+                continue
+            spec = specs[name] if name != star else specs[star][i - names.index(name)]
+            for leaf_spec, position in zip(nest.flatten(spec), nest.flatten(value), strict=True):
+                if isinstance(leaf_spec, TensorSpec):
+                    dims = None if leaf_spec.shape.rank is None else tuple(leaf_spec.shape.as_list())
+                    parts[position] = TensorPart(leaf_spec.dtype, dims)
+        for name, value in kwargs.items():
+            for leaf_spec, position in zip(nest.flatten(specs.get(name, [])), nest.flatten(value) if name in specs else [], strict=True):
+                if isinstance(leaf_spec, TensorSpec):
+                    dims = None if leaf_spec.shape.rank is None else tuple(leaf_spec.shape.as_list())
+                    parts[position] = TensorPart(leaf_spec.dtype, dims)
+        return tuple(parts)
+
+    def _paths(self, call: Call) -> list[str]:
+        """Per leaf, the name of the argument that it is in."""
+        args, kwargs = call.key.structure.unflatten(list(range(len(call.leaves))))
+        names = [p.name for p in self._signature.parameters if p.kind is not p.KEYWORD_ONLY]
+        paths = [""] * len(call.leaves)
+        for i, value in enumerate(args):
+            name = names[min(i, len(names) - 1)] if names else "args"
+            for position in nest.flatten(value):
+                paths[position] = name
+        for name, value in kwargs.items():
+            for position in nest.flatten(value):
+                paths[position] = name
+        return paths
+
+    def get_concrete_function(self, *args: Any, **kwargs: Any) -> ConcreteFunction:
+        """The trace for these arguments, which may be ``TensorSpec``s; traced now if there is none.
+
+        Without arguments, that of the input signature, or the only one there is.
+        """
+        if not args and not kwargs and self._signature.specs is not None:
+            bound = self._signature.python.bind(*self._signature.specs.values())
+            args, kwargs = bound.args, bound.kwargs
+        concrete, _ = self._find(args, kwargs)
+        concrete.atomic.executable()
+        return concrete
+
+    def concrete_functions(self) -> list[ConcreteFunction]:
+        """Every trace there is."""
+        return [*self._traces.values(), *self._relaxed]
+
+    def experimental_get_tracing_count(self) -> int:
+        """How often the Python function has been traced."""
+        return self._count + sum(bound._count for bound in self._instances.values())
+
+    def pretty_printed_concrete_signatures(self, verbose: bool = True) -> str:
+        """One line per trace."""
+        return "\n\n".join(c.pretty_printed_signature(verbose) for c in self.concrete_functions())
+
+    def clear(self) -> None:
+        """Forget every trace."""
+        self._fast.clear()
+        self._traces.clear()
+        self._relaxed.clear()
+
+    # ------------------------------------------------------------------ methods
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        if instance is None:
+            return self
+        try:
+            bound = self._instances.get(instance)
+        except TypeError:
+            bound = None
+        if bound is None:
+            bound = Function(
+                _weak_method(self._python_function, instance),
+                self._input_signature,
+                self._autograph,
+                self._reduce_retracing,
+                self._options,
+                Signature(self._python_function, self._input_signature, self._name, bound=1),
+            )
+            functools.update_wrapper(bound, self._python_function, updated=())
+            bound._name = self._name
+            try:
+                self._instances[instance] = bound
+            except TypeError:
+                return Function(types.MethodType(self._python_function, instance), self._input_signature, self._autograph, self._reduce_retracing)
+        return BoundFunction(bound, instance)
+
+    def __deepcopy__(self, memo: Any) -> Function:
+        return Function(self._python_function, self._input_signature, self._autograph, self._reduce_retracing, self._options)
+
+    __copy__ = lambda self: self.__deepcopy__({})  # noqa: E731
+
+    def __repr__(self) -> str:
+        return f"<td.function {self._name!r} with {len(self.concrete_functions())} traces>"
+
+
+class BoundFunction:
+    """A traced method of one instance; its traces live as long as the instance."""
+
+    __slots__ = ("__self__", "_function")
+
+    def __init__(self, function: Function, instance: Any) -> None:
+        self._function = function
+        self.__self__ = instance
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._function(*args, **kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._function, name)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, BoundFunction) and self._function is other._function
+
+    def __hash__(self) -> int:
+        return hash(id(self._function))
+
+
+def _weak_method(function: Callable[..., Any], instance: Any) -> Callable[..., Any]:
+    """The bound method, without keeping the instance alive."""
+    reference = weakref.ref(instance)
+
+    def method(*args: Any, **kwargs: Any) -> Any:
+        return function(reference(), *args, **kwargs)
+
+    return method
+
+
+_new = object.__new__
+
+
+def _arranged(executable: Any, concrete: ConcreteFunction) -> Callable[..., Any]:
+    """A plan's run with its results as tensors in their structure."""
+    run, keys, arrange = executable.plan.run, executable.keys, concrete.arrange
+    if len(keys) == 1:
+        return lambda *buffers: arrange([Tensor(run(*buffers), keys[0])])
+    return lambda *buffers: arrange([Tensor(b, k) for b, k in zip(run(*buffers), keys, strict=True)])
+
+
+def _covers(wide: Key, narrow: Key) -> bool:
+    """True if a trace for ``wide`` serves a call of signature ``narrow``."""
+    if wide.structure != narrow.structure or wide.context != narrow.context:
+        return False
+    return all(_part_covers(w, n) for w, n in zip(wide.parts, narrow.parts, strict=True))
+
+
+def _part_covers(wide: Any, narrow: Any) -> bool:
+    if isinstance(wide, TensorPart) and isinstance(narrow, TensorPart):
+        if wide.dtype is not narrow.dtype:
+            return False
+        if wide.dims is None:
+            return True
+        if narrow.dims is None or len(wide.dims) != len(narrow.dims):
+            return False
+        return all(w is None or w == n for w, n in zip(wide.dims, narrow.dims, strict=True))
+    return bool(wide == narrow)
+
+
+def _common(a: Key, b: Key) -> tuple[Any, ...] | None:
+    """The parts that serve both signatures, if they differ in sizes only."""
+    if a.structure != b.structure or a.context != b.context:
+        return None
+    parts = []
+    for x, y in zip(a.parts, b.parts, strict=True):
+        if isinstance(x, TensorPart) and isinstance(y, TensorPart) and x.dtype is y.dtype and x.dims is not None and y.dims is not None:
+            if len(x.dims) != len(y.dims):
+                return None
+            parts.append(TensorPart(x.dtype, tuple(m if m == n else None for m, n in zip(x.dims, y.dims, strict=True))))
+        elif x == y:
+            parts.append(x)
+        else:
+            return None
+    return tuple(parts)
+
+
+# ---------------------------------------------------------------------- one trace at a time
+
+
+class _Trace:
+    """A trace in progress."""
+
+    def __init__(self) -> None:
+        self.thread = threading.get_ident()
+        self.finished = threading.Event()
+        self.depth = 1
+
+
+_in_progress: dict[Any, _Trace] = {}
+_waiting: dict[int, _Trace] = {}
+_guard = threading.Lock()
+
+
+@contextmanager
+def _one_at_a_time(key: Any) -> Iterator[None]:
+    """Let one thread trace a signature; others wait for it, unless that would be a circle."""
+    me = threading.get_ident()
+    mine: _Trace | None = None
+    while True:
+        with _guard:
+            other = _in_progress.get(key)
+            if other is None:
+                mine = _in_progress[key] = _Trace()
+                break
+            if other.thread == me:
+                other.depth += 1
+                if other.depth > _MOST_NESTED_TRACES:
+                    raise RecursionError("a traced function calls itself with the same signature without an end; let a Python number that is an argument get smaller")
+                break
+            if _leads_to(other, me):
+                break
+            _waiting[me] = other
+        other.finished.wait()
+        with _guard:
+            _waiting.pop(me, None)
+    try:
+        yield
+    finally:
+        with _guard:
+            if mine is not None:
+                _in_progress.pop(key, None)
+                mine.finished.set()
+            elif other is not None and other.thread == me:
+                other.depth -= 1
+
+
+def _leads_to(trace_: _Trace, thread: int) -> bool:
+    """True if the thread of a trace waits, at whatever remove, for ``thread``."""
+    current: _Trace | None = trace_
+    while current is not None:
+        if current.thread == thread:
+            return True
+        current = _waiting.get(current.thread)
+    return False
+
+
+def _after_fork() -> None:
+    global _guard
+    _guard = threading.Lock()
+    _in_progress.clear()
+    _waiting.clear()
+
+
+state.after_fork(_after_fork)
+
+
+def function(
+    func: Callable[..., Any] | None = None,
+    input_signature: Any = None,
+    autograph: bool = True,
+    jit_compile: bool | None = None,
+    reduce_retracing: bool = False,
+    experimental_implements: str | None = None,
+    experimental_autograph_options: Any = None,
+    experimental_attributes: Any = None,
+    experimental_relax_shapes: bool | None = None,
+    experimental_compile: bool | None = None,
+    experimental_follow_type_hints: bool | None = None,
+) -> Any:
+    """Trace a Python function into a graph, once per signature of its arguments (TensorFlow's ``tf.function``).
+
+    Args:
+        func: the function; without it, a decorator is given back.
+        input_signature: ``TensorSpec``s, nested as the arguments; then one trace serves every call.
+        autograph: convert Python control flow that depends on tensors.
+        jit_compile: compile to native code where a compiler is installed.
+        reduce_retracing: trace for unknown sizes once sizes have been seen to vary.
+        experimental_implements: kept, without effect.
+        experimental_autograph_options: kept, without effect.
+        experimental_attributes: kept, without effect.
+        experimental_relax_shapes: the older name of ``reduce_retracing``.
+        experimental_compile: the older name of ``jit_compile``.
+        experimental_follow_type_hints: kept, without effect.
+
+    Returns:
+        A callable ``Function``.
+    """
+    options = {"jit_compile": jit_compile if jit_compile is not None else experimental_compile, "experimental_implements": experimental_implements}
+    relax = bool(reduce_retracing or experimental_relax_shapes)
+
+    def decorate(f: Callable[..., Any]) -> Any:
+        if not callable(f) and not isinstance(f, classmethod | staticmethod):
+            raise TypeError(f"td.function wants a callable, got {f!r}")
+        if isinstance(f, classmethod | staticmethod):
+            return type(f)(decorate(f.__func__))
+        if isinstance(f, Function):
+            f = f.python_function
+        return Function(f, input_signature, autograph, relax, options)
+
+    return decorate if func is None else decorate(func)
+
+

@@ -1,0 +1,326 @@
+"""What makes two calls of a function the same call: the signature key, and the inputs that go with it.
+
+Tensors count by dtype and shape, Variables by dtype, shape and which of them are the same one, Python values by type and value, other objects by
+identity while they live. Containers count by structure, never by identity.
+"""
+
+from __future__ import annotations
+
+import enum
+import inspect
+import math
+import types
+import weakref
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from treadle import nest
+from treadle.contracts.spec import Spec
+from treadle.conversion import convert_to_tensor
+from treadle.dims import Dim
+from treadle.dtypes import DType
+from treadle.errors import DTypeError, InvalidArgumentError
+from treadle.shapes import TensorShape
+from treadle.tensor import Tensor
+from treadle.tensorspec import TensorSpec
+from treadle.variable import Variable
+
+_PLAIN = (bool, int, str, bytes, type(None), complex, type, DType, TensorShape, np.dtype, types.BuiltinFunctionType, type(Ellipsis), slice)
+
+
+class ByIdentity:
+    """An object as part of a key: equal to itself only, and to nothing once it is gone."""
+
+    __slots__ = ("_hash", "_ref", "_strong")
+
+    def __init__(self, thing: Any) -> None:
+        self._hash = id(thing)
+        self._strong = None
+        try:
+            self._ref: Any = weakref.ref(thing)
+        except TypeError:
+            self._ref = None
+            self._strong = thing
+
+    @property
+    def thing(self) -> Any:
+        """The object, or None if it is gone."""
+        return self._strong if self._ref is None else self._ref()
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        if not isinstance(other, ByIdentity):
+            return False
+        mine = self.thing
+        return mine is not None and mine is other.thing
+
+    def __repr__(self) -> str:
+        thing = self.thing
+        return "<gone>" if thing is None else f"<{type(thing).__name__}>"
+
+
+class TensorPart(NamedTuple):
+    """A tensor in a key."""
+
+    dtype: DType
+    dims: Any
+
+    def __repr__(self) -> str:
+        return f"{self.dtype.name}{_dims_text(self.dims)}"
+
+
+class VariablePart(NamedTuple):
+    """A Variable in a key; ``alias`` says which earlier argument is the same one, or its own position."""
+
+    dtype: DType
+    shape: Any
+    alias: int
+    trainable: bool
+
+    def __repr__(self) -> str:
+        return f"Variable {self.dtype.name}{self.shape}"
+
+
+class PythonPart(NamedTuple):
+    """A Python value in a key."""
+
+    type: type
+    value: Any
+
+    def __repr__(self) -> str:
+        return repr(self.value)
+
+
+def _dims_text(dims: Any) -> str:
+    return "[?]" if dims is None else "[" + ", ".join("None" if isinstance(d, Dim) or d is None else str(d) for d in dims) + "]"
+
+
+class Key(NamedTuple):
+    """The signature of one call.
+
+    Attributes:
+        structure: of the arguments.
+        parts: one per leaf.
+        context: what else the trace depends on: the device scope.
+    """
+
+    structure: Any
+    parts: tuple[Any, ...]
+    context: Any
+
+
+class Call(NamedTuple):
+    """The arguments of one call in canonical form.
+
+    Attributes:
+        key: its signature.
+        leaves: tensors, Variables and Python values, in the order of ``key.parts``.
+    """
+
+    key: Key
+    leaves: list[Any]
+
+    @property
+    def inputs(self) -> list[Any]:
+        """The leaves that are inputs of the graph."""
+        return [leaf for leaf, part in zip(self.leaves, self.key.parts, strict=True) if isinstance(part, TensorPart | VariablePart)]
+
+
+class Signature:
+    """How a Python function takes its arguments.
+
+    Args:
+        function: the Python function.
+        input_signature: specs that every call must fit, or None.
+        bound: how many leading parameters are bound already (``self``).
+    """
+
+    def __init__(self, function: Callable[..., Any], input_signature: Any, name: str, bound: int = 0) -> None:
+        self.name = name
+        try:
+            self.python = inspect.signature(function)
+        except (TypeError, ValueError):
+            self.python = inspect.Signature(
+                [inspect.Parameter("args", inspect.Parameter.VAR_POSITIONAL), inspect.Parameter("kwargs", inspect.Parameter.VAR_KEYWORD)]
+            )
+        parameters = list(self.python.parameters.values())[bound:]
+        self.python = self.python.replace(parameters=parameters)
+        self.parameters = parameters
+        self.specs = None if input_signature is None else self._bind_specs(input_signature)
+
+    def _bind_specs(self, given: Any) -> dict[str, Any]:
+        if not isinstance(given, list | tuple):
+            raise TypeError(f"input_signature must be a list or a tuple of specs, one per argument, not {type(given).__name__}")
+        for leaf in nest.flatten(list(given)):
+            if not isinstance(leaf, TensorSpec | Variable):
+                raise TypeError(f"input_signature must be nested td.TensorSpecs, got {leaf!r}")
+        try:
+            bound = self.python.bind_partial(*given)
+        except TypeError as error:
+            raise ValueError(f"{self.name}: the input_signature has {len(given)} specs for the parameters {self.python}: {error}") from None
+        for parameter in self.parameters:
+            needed = parameter.default is parameter.empty and parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD)
+            if parameter.name not in bound.arguments and needed:
+                raise ValueError(f"{self.name}: the input_signature says nothing of the parameter {parameter.name!r}, which has no default")
+        return dict(bound.arguments)
+
+    def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """The arguments with defaults filled in, positional ones first.
+
+        Raises:
+            TypeError: they do not fit the parameters.
+        """
+        if self.specs is not None:
+            args = self._leave_out_variables(args)
+        try:
+            bound = self.python.bind(*args, **kwargs)
+        except TypeError as error:
+            raise TypeError(f"{self.name}{self.python}: {error}") from None
+        bound.apply_defaults()
+        return bound.args, bound.kwargs
+
+    def _leave_out_variables(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Fill in the Variables that stand in the input signature for themselves."""
+        assert self.specs is not None
+        names = list(self.specs)
+        while len(args) < len(names) and isinstance(self.specs[names[len(args)]], Variable):
+            args = (*args, self.specs[names[len(args)]])
+        return args
+
+    def call(self, args: tuple[Any, ...], kwargs: dict[str, Any], context: Any) -> Call:
+        """Put the arguments of a call into canonical form."""
+        bound_args, bound_kwargs = self.bind(args, kwargs)
+        if self.specs is not None:
+            bound_args, bound_kwargs = self._conform(bound_args, bound_kwargs)
+        leaves: list[Any] = []
+        structure = nest.flatten_to((bound_args, bound_kwargs), leaves)
+        parts: list[Any] = []
+        variables: dict[int, int] = {}
+        for i, leaf in enumerate(leaves):
+            leaves[i], part = _part(leaf, i, variables)
+            parts.append(part)
+        return Call(Key(structure, tuple(parts), context), leaves)
+
+    # ------------------------------------------------------------------ input signatures
+
+    def _conform(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        assert self.specs is not None
+        positional = list(args)
+        names = [p.name for p in self.parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+        for i, name in enumerate(names[: len(positional)]):
+            if name in self.specs:
+                positional[i] = self._fit(self.specs[name], positional[i], name)
+        star = next((p.name for p in self.parameters if p.kind is p.VAR_POSITIONAL), None)
+        if star is not None and star in self.specs:
+            rest = positional[len(names) :]
+            wanted = self.specs[star]
+            if len(rest) != len(wanted):
+                raise TypeError(f"{self.name}: the input_signature has {len(wanted)} specs for *{star}, and {len(rest)} arguments were given")
+            positional[len(names) :] = [self._fit(s, v, f"{star}[{i}]") for i, (s, v) in enumerate(zip(wanted, rest, strict=True))]
+        return tuple(positional), {k: self._fit(self.specs[k], v, k) if k in self.specs else v for k, v in kwargs.items()}
+
+    def _fit(self, spec: Any, value: Any, path: str) -> Any:
+        if isinstance(spec, Variable):
+            if value is not spec:
+                raise TypeError(f"{self.name}: the input_signature has the Variable {spec.name!r} itself for {path}; leave the argument out, or give that Variable")
+            return value
+        if isinstance(spec, TensorSpec):
+            return self._fit_tensor(spec, value, path)
+        leaves = nest.flatten_with_path(spec)
+        if not nest.is_nested(value):
+            raise TypeError(f"{self.name}: {path} must be nested as {spec!r}, got {type(value).__name__}")
+        given = nest.flatten_with_path(value)
+        if [p for p, _ in leaves] != [p for p, _ in given]:
+            raise TypeError(f"{self.name}: {path} has the structure {_outline(value)}, and the input_signature wants {_outline(spec)}")
+        fitted = [self._fit(s, v, nest.format_path(p, path)) for (p, s), (_, v) in zip(leaves, given, strict=True)]
+        return nest.pack_sequence_as(spec, fitted)
+
+    def _fit_tensor(self, spec: TensorSpec, value: Any, path: str) -> Any:
+        if isinstance(value, Variable):
+            value = value.value()
+        if not isinstance(value, Tensor):
+            if isinstance(value, TensorSpec):
+                if not spec.is_compatible_with(value):
+                    raise TypeError(f"{self.name}: {path} must be {spec!r}, got {value!r}")
+                return spec
+            if isinstance(value, np.ndarray | np.generic) and value.dtype != spec.dtype.numpy:
+                raise DTypeError(
+                    f"{self.name}: {path} must be {spec.dtype.name} by the input_signature, and the NumPy value is {value.dtype.name}; use .astype, or td.cast"
+                )
+            try:
+                value = convert_to_tensor(value, spec.dtype)
+            except (TypeError, ValueError) as error:
+                raise TypeError(f"{self.name}: {path} must be {_spec_text(spec)}, and {value!r} cannot become that: {error}") from None
+        if value.dtype is not spec.dtype or not _fits(spec.shape, value.shape):
+            raise TypeError(
+                f"{self.name}: {path} must be {_spec_text(spec)} by the input_signature, got {_spec_text(TensorSpec(value.shape, value.dtype))}"
+            )
+        return value
+
+
+def _fits(wanted: TensorShape, given: TensorShape) -> bool:
+    return given.is_subtype_of(wanted) or (wanted.is_compatible_with(given) and not given.is_fully_defined())
+
+
+def _spec_text(spec: TensorSpec) -> str:
+    shape = "?" if spec.shape.rank is None else ", ".join(str(d) for d in spec.shape.as_list())
+    return f"{spec.dtype.name}[{shape}]"
+
+
+def _outline(structure: Any) -> str:
+    if isinstance(structure, dict):
+        return "{" + ", ".join(f"{k!r}: {_outline(v)}" for k, v in structure.items()) + "}"
+    if isinstance(structure, list | tuple):
+        inner = ", ".join(_outline(v) for v in structure)
+        return f"[{inner}]" if isinstance(structure, list) else f"({inner})"
+    return "."
+
+
+def _part(leaf: Any, position: int, variables: dict[int, int]) -> tuple[Any, Any]:
+    """A leaf as it goes on, and its part of the key."""
+    if isinstance(leaf, Tensor):
+        return leaf, TensorPart(leaf.dtype, _key_dims(leaf.dims))
+    if isinstance(leaf, Variable):
+        alias = variables.setdefault(id(leaf), position)
+        return leaf, VariablePart(leaf.dtype, leaf.shape, alias, leaf.trainable)
+    kind = type(leaf)
+    if kind is float:
+        return leaf, PythonPart(kind, (leaf, math.copysign(1.0, leaf)) if leaf == leaf else "nan")
+    if isinstance(leaf, enum.Enum) or (isinstance(leaf, _PLAIN) and not isinstance(leaf, slice)):
+        return leaf, PythonPart(kind, leaf)
+    if isinstance(leaf, slice):
+        return leaf, PythonPart(kind, (leaf.start, leaf.stop, leaf.step))
+    if isinstance(leaf, np.ndarray | np.generic):
+        if leaf.dtype.kind in "OUSMm":
+            raise InvalidArgumentError(f"a NumPy array of dtype {leaf.dtype} cannot become an argument of a traced function")
+        tensor = convert_to_tensor(leaf)
+        return tensor, TensorPart(tensor.dtype, _key_dims(tensor.dims))
+    if isinstance(leaf, TensorSpec):
+        return leaf, TensorPart(leaf.dtype, None if leaf.shape.rank is None else tuple(leaf.shape.as_list()))
+    if isinstance(leaf, types.MethodType):
+        return leaf, PythonPart(kind, (leaf.__func__, ByIdentity(leaf.__self__)))
+    protocol = getattr(kind, "__treadle_tensor__", None)
+    if protocol is not None:
+        tensor = protocol(leaf)
+        return tensor, TensorPart(tensor.dtype, _key_dims(tensor.dims))
+    return leaf, PythonPart(kind, ByIdentity(leaf))
+
+
+def _key_dims(dims: Any) -> Any:
+    return None if dims is None else tuple([None if isinstance(d, Dim) else d for d in dims])
+
+
+def spec_of_part(part: Any) -> Spec:
+    """The spec of the placeholder for a part; every None is a size of its own."""
+    if isinstance(part, VariablePart):
+        shape = part.shape
+        dims = None if shape.rank is None else tuple(Dim.symbol() if d is None else d for d in shape)
+        return Spec(dims, part.dtype, resource=True)
+    dims = None if part.dims is None else tuple(Dim.symbol() if d is None else d for d in part.dims)
+    return Spec(dims, part.dtype)

@@ -1,0 +1,86 @@
+"""Running a Python function once on symbolic tensors, to get the graph of what it does."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from treadle import nest, plugins, state
+from treadle.conversion import convert_to_tensor
+from treadle.functions.atomic import AtomicFunction
+from treadle.functions.concrete import ConcreteFunction, Static
+from treadle.functions.signature import Call, Key, TensorPart, VariablePart, spec_of_part
+from treadle.graph.func_graph import FuncGraph
+from treadle.graph.graph import Value
+from treadle.state import LOCAL
+from treadle.tensor import SymbolicTensor, Tensor
+from treadle.variable import Variable
+
+
+def trace(function: Callable[..., Any], name: str, call: Call, paths: list[str]) -> tuple[ConcreteFunction, list[Variable]]:
+    """Trace a function for one signature.
+
+    Args:
+        function: the Python function.
+        name: for messages.
+        call: the arguments in canonical form; only specs are looked at.
+        paths: per leaf, the name of the argument it is in.
+
+    Returns:
+        The concrete function, and the Variables that the body made.
+    """
+    outer = LOCAL.graph
+    graph = FuncGraph(name, outer)
+    start = time.perf_counter()
+    with state.recording(graph):
+        leaves, names = _placeholders(graph, call, paths)
+        args, kwargs = call.key.structure.unflatten(leaves)
+        result = function(*args, **kwargs)
+        found: list[Any] = []
+        structure = nest.flatten_to(result, found)
+        results, values = _results(graph, found, name)
+    graph.outputs = values
+    atomic = AtomicFunction(graph, name)
+    concrete = ConcreteFunction(atomic, call.key, names, structure, results)
+    plugins.host.call("treadle_trace_finished", function=function, concrete=concrete, seconds=time.perf_counter() - start)
+    return concrete, graph.created
+
+
+def _placeholders(graph: FuncGraph, call: Call, paths: list[str]) -> tuple[list[Any], list[str]]:
+    leaves: list[Any] = []
+    names: list[str] = []
+    first: dict[int, Value] = {}
+    for i, (leaf, part) in enumerate(zip(call.leaves, call.key.parts, strict=True)):
+        if not isinstance(part, TensorPart | VariablePart):
+            leaves.append(leaf)
+            continue
+        value = graph.placeholder(spec_of_part(part), paths[i])
+        names.append(value.node.attrs["name"])
+        if isinstance(part, VariablePart):
+            if part.alias == i:
+                first[i] = value
+                graph.bind_variable(leaf, value)
+            leaves.append(leaf)
+        else:
+            leaves.append(SymbolicTensor(value))
+    return leaves, names
+
+
+
+def _results(graph: FuncGraph, found: list[Any], name: str) -> tuple[list[Any], list[Value]]:
+    results: list[Any] = []
+    values: list[Value] = []
+    for i, leaf in enumerate(found):
+        if leaf is None or isinstance(leaf, str | bytes):
+            results.append(Static(leaf))
+            continue
+        if isinstance(leaf, Tensor | Variable | bool | int | float | complex | np.ndarray | np.generic) or hasattr(type(leaf), "__treadle_tensor__"):
+            tensor = convert_to_tensor(leaf)
+            results.append(i)
+            values.append(graph.value_of(tensor))
+            continue
+        results.append(Static(leaf))
+    return results, values

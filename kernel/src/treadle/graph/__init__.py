@@ -1,0 +1,1 @@
+"""The graph: nodes and values, their rewriting, checking and text form."""

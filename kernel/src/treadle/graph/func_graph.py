@@ -1,0 +1,208 @@
+"""The graph of a Python function being traced: it records the ops of its thread and captures what comes from outside."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from treadle import state
+from treadle.contracts.op import Op
+from treadle.contracts.spec import Spec
+from treadle.conversion import from_array, host_spec
+from treadle.dims import Dim
+from treadle.eager.dispatch import arrange, convert_inputs, run
+from treadle.errors import InvalidArgumentError, SymbolicTensorError
+from treadle.graph.graph import Graph, Node, Value
+from treadle.graph.structural import ASSIGN, CONST, PLACEHOLDER, READ
+from treadle.registry import registry
+from treadle.state import LOCAL
+from treadle.tensor import SymbolicTensor, Tensor, leaked
+
+
+class FuncGraph(Graph):
+    """A graph that ops are recorded into.
+
+    Attributes:
+        outer: the graph that was being traced when this trace began, or None.
+        captures: things from outside (Variables, tensors of ``outer``, tensors of another device) to the placeholders that stand for them.
+        captured_constants: eager tensors from outside to the constants that they became.
+        created: Variables made during the trace.
+        translations: while a copied gradient runs, values of the graph it was written in to values of this one, the outermost first.
+    """
+
+    def __init__(self, name: str, outer: FuncGraph | None = None) -> None:
+        super().__init__(name)
+        self.outer = outer
+        self.captures: list[tuple[Any, Value]] = []
+        self.captured_constants: list[tuple[Tensor, Value]] = []
+        self.created: list[Any] = []
+        self.translations: list[dict[Value, Value]] = []
+        self._captured: dict[int, tuple[Any, Value]] = {}
+
+    # ------------------------------------------------------------------ recording
+
+    def call_op(self, op: Op, args: tuple[Any, ...], attrs: dict[str, Any]) -> Any:
+        """Record one call of an op by the user's program; the same results as ``dispatch.execute``."""
+        inputs = convert_inputs(op, args)
+        outputs = self.record(op, inputs, attrs)
+        for tape in LOCAL.tapes:
+            tape.record_op(op, inputs, attrs, outputs)
+        return arrange(op, outputs)
+
+    def record(self, op: Op, inputs: list[Any], attrs: dict[str, Any]) -> list[SymbolicTensor]:
+        """Put in a node for an op on tensors and host values."""
+        values: list[Value] = []
+        splits: list[int] = []
+        for declared, given in zip(op.inputs, inputs, strict=True):
+            if isinstance(given, list) and declared.kind != "host":
+                values += [self.value_of(t) for t in given]
+                splits.append(len(given))
+            else:
+                values.append(self.host_input(given) if declared.kind == "host" else self.value_of(given))
+                splits.append(-1)
+        node = self.add(op, values, attrs, splits=tuple(splits) if op.variadic else None)
+        if state.LOCAL.device is not None:
+            node.device = state.LOCAL.device.name
+        return [SymbolicTensor(v) for v in node.outputs]
+
+    def value_of(self, tensor: Tensor) -> Value:
+        """The value in this graph that a tensor stands for, captured if it comes from outside."""
+        if isinstance(tensor, SymbolicTensor):
+            if tensor.value.node.graph is self:
+                return tensor.value
+            translated = tensor.value
+            for values in reversed(self.translations):
+                translated = values.get(translated, translated)
+            if translated.node.graph is self:
+                return translated
+            graph = self.outer
+            while graph is not None and graph is not tensor.value.node.graph:
+                graph = graph.outer
+            if graph is None:
+                raise leaked(tensor)
+            return self._capture(tensor, tensor.value.spec.without_value())
+        known = self._captured.get(id(tensor))
+        if known is not None:
+            return known[1]
+        device = tensor._key.device
+        if isinstance(tensor._buffer, np.ndarray):
+            value = self.adopt_constant(tensor._buffer)
+            self._captured[id(tensor)] = (tensor, value)
+            self.captured_constants.append((tensor, value))
+            return value
+        value = self._capture(tensor, Spec(tuple(tensor._buffer.shape), tensor._key.dtype))
+        value.node.device = device.name
+        return value
+
+    def _capture(self, thing: Any, spec: Spec) -> Value:
+        known = self._captured.get(id(thing))
+        if known is None:
+            known = self._captured[id(thing)] = (thing, self.placeholder(spec, getattr(thing, "name", "captured").replace(":", "_")))
+            self.captures.append(known)
+        return known[1]
+
+    def host_input(self, given: Any) -> Value:
+        """The value of a host input: a constant, a tensor of the graph, or tensors and numbers put together."""
+        if isinstance(given, Tensor):
+            return self.value_of(given)
+        if isinstance(given, np.ndarray | np.generic):
+            return self.constant(given)
+        protocol = getattr(type(given), "__treadle_tensor__", None)
+        if protocol is not None:
+            return self.value_of(protocol(given))
+        numbers = _plain(given)
+        if numbers is None:
+            return self.value_of(registry.role("stack")([SymbolicTensor(self.host_input(item)) for item in given]))
+        return self.constant(np.asarray(numbers, host_spec(numbers).dtype.numpy))
+
+    # ------------------------------------------------------------------ Variables
+
+    def resource_of(self, variable: Any) -> Value:
+        """The placeholder that stands for a Variable."""
+        return self._capture(variable, Spec(variable.dims, variable.dtype, resource=True))
+
+    def bind_variable(self, variable: Any, value: Value) -> None:
+        """Let a Variable that was handed in as an argument be this placeholder."""
+        self._captured[id(variable)] = (variable, value)
+
+    def read(self, variable: Any) -> SymbolicTensor:
+        """Record a read of a Variable."""
+        return SymbolicTensor(self.add(READ, [self.resource_of(variable)]).out)
+
+    def assign(self, variable: Any, tensor: Tensor) -> None:
+        """Record an assignment to a Variable."""
+        self.add(ASSIGN, [self.resource_of(variable), self.value_of(tensor)])
+
+    # ------------------------------------------------------------------ evaluation
+
+    def evaluate(self, tensor: SymbolicTensor) -> Tensor:
+        """Compute now a tensor that does not depend on the function's arguments, for a Variable's initial value.
+
+        Raises:
+            InvalidArgumentError: it does depend on them.
+        """
+        things = {value: thing for thing, value in self.captures}
+        known: dict[Value, Any] = {}
+        with state.recording(None):
+            for node in self._needed_for(tensor.value):
+                known.update(zip(node.outputs, self._run(node, known, things), strict=True))
+        return known[tensor.value]  # type: ignore[no-any-return]
+
+    def _needed_for(self, value: Value) -> list[Node]:
+        needed: set[Node] = set()
+        waiting = [value.node]
+        while waiting:
+            node = waiting.pop()
+            if node not in needed:
+                needed.add(node)
+                waiting += [v.node for v in node.inputs]
+        return [node for node in self.nodes if node in needed]
+
+    def _run(self, node: Node, known: dict[Value, Any], things: dict[Value, Any]) -> list[Any]:
+        if node.op is CONST:
+            return [from_array(node.attrs["value"])]
+        if node.op is PLACEHOLDER:
+            thing = things.get(node.outputs[0])
+            if thing is None or isinstance(thing, SymbolicTensor):
+                raise InvalidArgumentError(
+                    f"the initial value of a Variable depends on an argument of the function being traced ({node.name}, used at {node.source}); "
+                    "make the Variable outside the function, or of a value that is known while tracing"
+                )
+            return [thing]
+        if node.op is READ:
+            return [known[node.inputs[0]].value()]
+        inputs = [known[v] for v in node.inputs]
+        return run(node.op, [host_of(i) if d.kind == "host" else i for d, i in zip(node.op.inputs, node.grouped(inputs), strict=True)], node.attrs)
+
+
+def host_of(tensor: Any) -> Any:
+    """An eager tensor as the host value that a kernel takes."""
+    from treadle.conversion import host_value
+
+    return host_value(tensor)
+
+
+def _plain(value: Any) -> Any:
+    """Nested tuples of numbers, or None if a tensor or a symbolic size is inside."""
+    if isinstance(value, list | tuple):
+        items = [_plain(v) for v in value]
+        return None if any(i is None for i in items) else tuple(items)
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, np.ndarray):
+        return _plain(value.tolist())
+    if isinstance(value, bool | int | float):
+        return value
+    if hasattr(value, "as_list"):
+        sizes = value.as_list()
+        if None in sizes:
+            raise SymbolicTensorError(f"the shape {value} has sizes that are not known while tracing; use td.shape(x) instead of x.shape")
+        return tuple(sizes)
+    if isinstance(value, Dim) or value is None:
+        raise SymbolicTensorError("a size that is not known while tracing (None) was used as a number; use td.shape(x)[i] instead of x.shape[i]")
+    if not isinstance(value, Tensor) and hasattr(value, "__index__") and not hasattr(type(value), "__treadle_tensor__"):
+        return int(value)
+    return None
+
+

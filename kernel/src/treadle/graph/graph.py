@@ -1,0 +1,406 @@
+"""Graphs of nodes in the order of the program, with the uses of every value.
+
+The nodes are a doubly linked list, so that putting one before another and taking one out cost the same in any graph. The order is a topological
+one and, for nodes with effects, the order in which they happen.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from treadle.contracts.op import Op
+from treadle.contracts.spec import Spec
+from treadle.eager.dispatch import infer
+from treadle.errors import GraphError
+from treadle.graph.source import Source, caller
+from treadle.graph.structural import CONST, CUSTOM, PLACEHOLDER, Rebased, as_constant
+from treadle.shapes import TensorShape
+
+_NO_ATTRS: dict[str, Any] = {}
+
+
+class Value:
+    """One output of a node.
+
+    Attributes:
+        node: the node that makes it.
+        index: which of its outputs.
+        spec: what is known of it.
+        uses: the nodes that read it (keys only, in the order in which they first did).
+    """
+
+    __slots__ = ("index", "node", "spec", "uses")
+
+    def __init__(self, node: Node, index: int, spec: Spec) -> None:
+        self.node = node
+        self.index = index
+        self.spec = spec
+        self.uses: dict[Node, None] = {}
+
+    @property
+    def graph(self) -> Graph:
+        """The graph that the value belongs to."""
+        return self.node.graph
+
+    @property
+    def name(self) -> str:
+        """Unique within the graph."""
+        return self.node.name if len(self.node.outputs) == 1 else f"{self.node.name}:{self.index}"
+
+    @property
+    def constant(self) -> np.ndarray[Any, Any] | None:
+        """The host array of a constant, or None."""
+        return self.node.attrs["value"] if self.node.op is CONST else None
+
+    def refine(self, shape: TensorShape) -> None:
+        """Believe that the value has also this shape."""
+        if shape.rank is None:
+            return
+        dims = self.spec.dims
+        if dims is None:
+            merged: tuple[Any, ...] = tuple(_symbol_or(d) for d in shape.as_list())
+        else:
+            self.spec.shape.merge_with(shape)
+            merged = tuple(d if isinstance(d, int) or s is None else s for d, s in zip(dims, shape.as_list(), strict=True))
+        self.spec = Spec(merged, self.spec.dtype, self.spec.value)
+
+    def __repr__(self) -> str:
+        return f"<value {self.name}: {self.spec!r}>"
+
+
+def _symbol_or(size: int | None) -> Any:
+    from treadle.dims import Dim
+
+    return Dim.symbol() if size is None else size
+
+
+class Node:
+    """One call of an op in a graph.
+
+    Attributes:
+        op: the contract.
+        inputs: the values read, sequences spread out; ``splits`` says how.
+        attrs: every attribute.
+        outputs: the values made.
+        splits: per declared input the length of its sequence, or -1; None when no input is a sequence.
+        control: nodes that must have run before.
+        device: where it must run, or None.
+        source: the user's line.
+        serial: unique within the graph.
+    """
+
+    __slots__ = ("attrs", "control", "device", "graph", "inputs", "next", "op", "outputs", "previous", "serial", "source", "splits")
+
+    def __init__(self, graph: Graph, op: Op, inputs: list[Value], attrs: dict[str, Any], splits: tuple[int, ...] | None, source: Source) -> None:
+        self.graph = graph
+        self.op = op
+        self.inputs = inputs
+        self.attrs = attrs
+        self.splits = splits
+        self.outputs: list[Value] = []
+        self.control: tuple[Node, ...] = ()
+        self.device: str | None = None
+        self.source = source
+        self.serial = graph.next_serial()
+        self.previous: Node | None = None
+        self.next: Node | None = None
+
+    @property
+    def out(self) -> Value:
+        """The only output."""
+        (value,) = self.outputs
+        return value
+
+    @property
+    def name(self) -> str:
+        """Unique within the graph."""
+        given = self.attrs.get("name") if self.op is PLACEHOLDER else None
+        return given or f"{self.op.name}_{self.serial}"
+
+    def grouped(self, items: Iterable[Any]) -> list[Any]:
+        """One item per input value, put together as the op declares its inputs."""
+        if self.splits is None:
+            return list(items)
+        iterator = iter(items)
+        return [next(iterator) if n < 0 else [next(iterator) for _ in range(n)] for n in self.splits]
+
+    def __repr__(self) -> str:
+        return f"<node {self.name}>"
+
+
+class Graph:
+    """Nodes, inputs and outputs. Change it only through its methods, which keep the uses right.
+
+    Attributes:
+        name: for messages.
+        inputs: the values of the placeholders, in the order of the call.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.next_serial = itertools.count().__next__
+        self.inputs: list[Value] = []
+        self._first: Node | None = None
+        self._last: Node | None = None
+        self._count = 0
+        self._constants: dict[Any, Value] = {}
+        self._constant_keys: dict[Node, list[Any]] = {}
+        self._return = Node(self, _RETURN, [], _NO_ATTRS, None, Source("", 0, ""))
+
+    # ------------------------------------------------------------------ reading
+
+    @property
+    def nodes(self) -> Iterator[Node]:
+        """The nodes in order; the node just given may be removed, and others put before it."""
+        node = self._first
+        while node is not None:
+            if node.graph is not None:
+                yield node
+            node = node.next  # a removed node still knows what followed it
+
+    def __len__(self) -> int:
+        return self._count
+
+    @property
+    def outputs(self) -> list[Value]:
+        """The values given back."""
+        return self._return.inputs
+
+    @outputs.setter
+    def outputs(self, values: list[Value]) -> None:
+        for value in self._return.inputs:
+            value.uses.pop(self._return, None)
+        self._return.inputs = list(values)
+        for value in values:
+            value.uses[self._return] = None
+
+    def is_output(self, value: Value) -> bool:
+        """True when the graph gives the value back."""
+        return self._return in value.uses
+
+    # ------------------------------------------------------------------ building
+
+    def add(
+        self,
+        op: Op,
+        inputs: list[Value],
+        attrs: dict[str, Any] | None = None,
+        *,
+        splits: tuple[int, ...] | None = None,
+        specs: list[Spec] | None = None,
+        before: Node | None = None,
+        source: Source | None = None,
+    ) -> Node:
+        """Put in a node, at the end or ``before`` another.
+
+        Args:
+            op: the contract.
+            inputs: values of this graph, sequences spread out.
+            attrs: every attribute.
+            splits: per declared input the length of its sequence, or -1.
+            specs: of the outputs; by default what the op infers.
+            before: the node to put it before.
+            source: the user's line; by default that of ``before``, or of the caller.
+        """
+        attrs = _NO_ATTRS if attrs is None else attrs
+        node = Node(self, op, inputs, attrs, splits, source or (before.source if before is not None else caller()))
+        if specs is None:
+            specs = infer(op, node.grouped([v.spec for v in inputs]), attrs)
+        node.outputs = [Value(node, i, spec) for i, spec in enumerate(specs)]
+        if before is not None:
+            node.device = before.device
+        for value in inputs:
+            value.uses[node] = None
+        self._link(node, before)
+        return node
+
+    def apply(self, op: Any, *inputs: Any, before: Node | None = None, **attrs: Any) -> Value:
+        """Put in a node by its op or entry point, with attributes as keywords; its only output."""
+        contract: Op = getattr(op, "op", op)
+        spread: list[Value] = []
+        splits: list[int] = []
+        for item in inputs:
+            spread += item if isinstance(item, list) else [item]
+            splits.append(len(item) if isinstance(item, list) else -1)
+        full = {name: attrs.get(name, default) for name, default in contract.defaults.items()}
+        return self.add(contract, spread, full, splits=tuple(splits) if contract.variadic else None, before=before).out
+
+    def constant(self, array: Any, before: Node | None = None) -> Value:
+        """The value of a constant; equal ones are one node.
+
+        Args:
+            array: a host array, not changed afterwards.
+            before: unused when an equal constant is there, since constants stand first.
+        """
+        array = np.asarray(array)
+        key = (array.dtype.str if array.dtype.kind != "V" else array.dtype.name, array.shape, _digest(array))
+        known = self._constants.get(key)
+        if known is not None:
+            return known
+        return self._add_constant(key, np.array(array), caller() if before is None else before.source)
+
+    def adopt_constant(self, array: Any, source: Source | None = None) -> Value:
+        """A constant that is this very array, immutable by agreement; asked for again it is the same node."""
+        known = self._constants.get(id(array))
+        if known is not None:
+            return known
+        return self._add_constant(id(array), array, source or caller())
+
+    def _add_constant(self, key: Any, array: np.ndarray[Any, Any], source: Source) -> Value:
+        kept = as_constant(array)
+        node = self.add(CONST, [], {"value": kept}, before=self._first, source=source)
+        node.device = None
+        self._constant_keys[node] = [key, id(kept)]  # the node keeps the array alive, so its id stays its own
+        for k in self._constant_keys[node]:
+            self._constants[k] = node.out
+        return node.out
+
+    def placeholder(self, spec: Spec, name: str) -> Value:
+        """One more input."""
+        taken = {value.node.attrs["name"] for value in self.inputs}
+        unique = name
+        for n in itertools.count(1):
+            if unique not in taken:
+                break
+            unique = f"{name}_{n}"
+        node = self.add(PLACEHOLDER, [], {"spec": spec, "name": unique}, specs=[spec], before=self._after_inputs())
+        self.inputs.append(node.out)
+        return node.out
+
+    def _after_inputs(self) -> Node | None:
+        node = self.inputs[-1].node.next if self.inputs else self._first
+        return node
+
+    # ------------------------------------------------------------------ rewriting
+
+    def replace(self, old: Value, new: Value) -> None:
+        """Let every user of ``old`` read ``new`` instead. The node of ``old`` stays until it is pruned."""
+        if old is new:
+            return
+        if old.spec.dtype is not new.spec.dtype:
+            raise GraphError(f"{self.name}: {old!r} cannot be replaced by {new!r}, which has another dtype")
+        for user in list(old.uses):
+            user.inputs = [new if value is old else value for value in user.inputs]
+            new.uses[user] = None
+        old.uses = {}
+
+    def set_inputs(self, node: Node, inputs: list[Value]) -> None:
+        """Let a node read other values."""
+        for value in node.inputs:
+            value.uses.pop(node, None)
+        node.inputs = inputs
+        for value in inputs:
+            value.uses[node] = None
+
+    def remove(self, node: Node) -> None:
+        """Take out a node that nobody reads.
+
+        Raises:
+            GraphError: somebody does.
+        """
+        for value in node.outputs:
+            if value.uses:
+                raise GraphError(f"{self.name}: {node!r} cannot be removed, {next(iter(value.uses))!r} reads it")
+        for value in node.inputs:
+            value.uses.pop(node, None)
+        if node.op is PLACEHOLDER:
+            self.inputs = [value for value in self.inputs if value.node is not node]
+        before, after = node.previous, node.next
+        if before is None:
+            self._first = after
+        else:
+            before.next = after
+        if after is None:
+            self._last = before
+        else:
+            after.previous = before
+        self._count -= 1
+        for key in self._constant_keys.pop(node, ()):
+            self._constants.pop(key, None)
+        node.graph = _GONE
+
+    def _link(self, node: Node, before: Node | None) -> None:
+        if before is None:
+            node.previous = self._last
+            if self._last is None:
+                self._first = node
+            else:
+                self._last.next = node
+            self._last = node
+        else:
+            node.next = before
+            node.previous = before.previous
+            if before.previous is None:
+                self._first = node
+            else:
+                before.previous.next = node
+            before.previous = node
+        self._count += 1
+
+    # ------------------------------------------------------------------ copying
+
+    def copy_into(self, target: Graph, bound: dict[Value, Value] | None = None) -> dict[Value, Value]:
+        """Copy every node into ``target``; placeholders that are ``bound`` to values of it are not.
+
+        Returns:
+            This graph's values to the target's.
+        """
+        values: dict[Value, Value] = dict(bound or {})
+        for node in self.nodes:
+            self.copy_node(node, target, values)
+        return values
+
+    def copy_node(self, node: Node, target: Graph, values: dict[Value, Value]) -> None:
+        """Copy one node into ``target``, reading and adding to ``values``."""
+        if node.op is PLACEHOLDER:
+            if node.outputs[0] not in values:
+                copy = values[node.outputs[0]] = target.placeholder(node.outputs[0].spec, node.attrs["name"])
+                copy.node.source = node.source
+            return
+        if node.op is CONST:
+            values[node.outputs[0]] = target.adopt_constant(node.attrs["value"], node.source)
+            return
+        attrs = dict(node.attrs)
+        if node.op is CUSTOM:
+            attrs["pull"] = Rebased(attrs["pull"], values)
+        copied = target.add(
+            node.op,
+            [values[v] for v in node.inputs],
+            attrs,
+            splits=node.splits,
+            specs=[v.spec for v in node.outputs],
+            source=node.source,
+        )
+        copied.device = node.device
+        for mine, theirs in zip(node.outputs, copied.outputs, strict=True):
+            values[mine] = theirs
+
+    def copy(self) -> tuple[Graph, dict[Value, Value]]:
+        """A graph of its own with the same nodes, and this one's values to the copy's."""
+        twin = Graph(self.name)
+        values = self.copy_into(twin)
+        twin.outputs = [values[v] for v in self.outputs]
+        return twin, values
+
+    def __repr__(self) -> str:
+        return f"<graph {self.name!r}: {self._count} nodes>"
+
+
+def _digest(array: np.ndarray[Any, Any]) -> Any:
+    if array.nbytes <= 1024:
+        return array.tobytes()
+    import hashlib
+
+    return hashlib.blake2b(np.ascontiguousarray(array).reshape(-1).view(np.uint8), digest_size=16).digest()
+
+
+def _no_infer() -> None:
+    """The values that the graph gives back."""
+
+
+_RETURN = Op("return", _no_infer, structural=True, effect="io")
+_GONE: Any = None

@@ -1,0 +1,90 @@
+"""The ops that the kernel itself owns: constants, inputs, Variables and calls.
+
+Their meaning is part of tracing and of the runtime, so they have no kernels.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from treadle.contracts.op import Op
+from treadle.contracts.spec import Spec
+from treadle.conversion import to_tuples
+from treadle.dtypes import from_numpy
+from treadle.state import LOCAL
+
+_LARGEST_VALUE = 64
+
+
+def _const(*, value: Any) -> Spec:
+    """A value known while tracing; ``value`` is a host array."""
+    known = to_tuples(value.tolist()) if value.size <= _LARGEST_VALUE and value.dtype.kind in "iub" else None
+    return Spec(value.shape, from_numpy[value.dtype], known)
+
+
+def _placeholder(*, spec: Spec, name: str) -> Spec:
+    """An input of the graph."""
+    return spec
+
+
+def _read(resource: Spec) -> Spec:
+    """The value that a Variable has now."""
+    return Spec(resource.dims, resource.dtype)
+
+
+def _assign(resource: Spec, value: Spec) -> None:
+    """Give a Variable another value."""
+
+
+def _call(inputs: Spec, *, function: Any) -> list[Spec]:
+    """Run another function's graph."""
+    raise NotImplementedError
+
+
+def _custom(inputs: Spec, *, pull: Any, count: int) -> list[Spec]:
+    """The first ``count`` inputs, with a gradient of the user's for the others."""
+    raise NotImplementedError
+
+
+def structural(name: str, infer: Any, **options: Any) -> Op:
+    """An op of the kernel's own."""
+    op = Op(name, infer, structural=True, **options)
+    op.plugin = "treadle-kernel"
+    return op
+
+
+CONST = structural("const", _const)
+PLACEHOLDER = structural("placeholder", _placeholder)
+READ = structural("read", _read, effect="reads")
+ASSIGN = structural("assign", _assign, effect="writes")
+CALL = structural("call", _call, effect="pure", can_fail=True)
+CUSTOM = structural("custom_gradient", _custom)
+
+OPS = {op.name: op for op in (CONST, PLACEHOLDER, READ, ASSIGN, CALL, CUSTOM)}
+
+
+class Rebased:
+    """A way back whose tensors belong to a graph that was copied; ``values`` says to what in the copy."""
+
+    def __init__(self, pull: Any, values: dict[Any, Any]) -> None:
+        self._pull = pull
+        self._values = values
+
+    def __call__(self, cotangents: list[Any]) -> list[Any]:
+        translations = LOCAL.graph.translations
+        translations.append(self._values)
+        try:
+            return self._pull(cotangents)  # type: ignore[no-any-return]
+        finally:
+            translations.pop()
+
+
+def as_constant(array: Any) -> np.ndarray[Any, Any]:
+    """A host array in the form that constants are kept in: C-contiguous and read-only."""
+    if not array.flags.writeable and array.flags.c_contiguous:
+        return array  # type: ignore[no-any-return]
+    kept: np.ndarray[Any, Any] = np.ascontiguousarray(array).reshape(np.shape(array)).view()
+    kept.flags.writeable = False
+    return kept

@@ -1,0 +1,1 @@
+"""The optimizer: schedules of passes over the graph of a function."""

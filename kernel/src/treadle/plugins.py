@@ -1,0 +1,305 @@
+"""The plugin host: finds plugins by their entry points, loads them when something asks, contains what goes wrong.
+
+Four entry-point groups: the three contracts and ``treadle.plugins`` for the rest. Loading a plugin of ``treadle.ops`` or
+``treadle.devices`` calls its ``treadle_register`` hook inside a transaction. A plugin that fails is recorded with its cause and
+reported by a warning; it never breaks the program, unless the strict switch is on.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+import threading
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+from treadle import settings
+from treadle.errors import PluginError
+from treadle.registry import registry
+from treadle.version import __version__
+
+GROUPS = ("treadle.ops", "treadle.devices", "treadle.passes", "treadle.plugins")
+CORE = "core"
+
+
+@dataclass
+class PluginRecord:
+    """What is known of one plugin.
+
+    Attributes:
+        name: of the entry point.
+        group: entry-point group.
+        value: what the entry point names, ``package.module`` or ``package.module:attribute``.
+        distribution: the wheel it came in.
+        version: of that distribution.
+        error: why it could not be used, or None.
+        disabled: switched off by the settings.
+        loaded: it has been imported and, where it has a hook, registered.
+    """
+
+    name: str
+    group: str
+    value: str
+    distribution: str
+    version: str
+    requires: tuple[str, ...] = ()
+    error: BaseException | None = None
+    disabled: bool = False
+    loaded: bool = False
+    thing: Any = None
+
+    @property
+    def state(self) -> str:
+        """``loaded``, ``failed``, ``disabled`` or ``found`` (not asked for yet)."""
+        if self.disabled:
+            return "disabled"
+        if self.error is not None:
+            return "failed"
+        return "loaded" if self.loaded else "found"
+
+    @property
+    def cause(self) -> str:
+        """The failure in one line, or an empty text."""
+        return "" if self.error is None else f"{type(self.error).__name__}: {self.error}"
+
+
+class PluginWarning(UserWarning):
+    """A plugin could not be used; the program goes on without it."""
+
+
+class Host:
+    """Discovery, loading and hooks. ``host`` is the process's; tests make their own."""
+
+    def __init__(self) -> None:
+        self._records: dict[tuple[str, str], PluginRecord] | None = None
+        self._manager: Any = None
+        self._lock = threading.RLock()
+        self._loading: set[tuple[str, str]] = set()
+
+    # ------------------------------------------------------------------ discovery
+
+    def records(self, group: str | None = None) -> list[PluginRecord]:
+        """Every plugin found, sorted by group and name; nothing is imported."""
+        if self._records is None:
+            with self._lock:
+                if self._records is None:
+                    self._records = self._discover()
+        return [r for r in self._records.values() if group is None or r.group == group]
+
+    def _discover(self) -> dict[tuple[str, str], PluginRecord]:
+        disabled = set(settings.current().disabled)
+        found: dict[tuple[str, str], PluginRecord] = {}
+        for entry_point, distribution in _entry_points():
+            key = (entry_point.group, entry_point.name)
+            name = distribution.metadata["Name"] or "?"
+            record = PluginRecord(
+                entry_point.name,
+                entry_point.group,
+                entry_point.value,
+                name,
+                distribution.version,
+                tuple(distribution.requires or ()),
+                disabled=entry_point.name in disabled or name in disabled,
+            )
+            taken = found.get(key)
+            if taken is None:
+                found[key] = record
+            elif taken.value != record.value:
+                taken.error = PluginError(
+                    f"two distributions offer a plugin {record.name!r} in {record.group!r}: {taken.distribution} {taken.version} and "
+                    f"{record.distribution} {record.version}; uninstall one, or disable both in [plugins]"
+                )
+        return dict(sorted(found.items()))
+
+    def record(self, group: str, name: str) -> PluginRecord | None:
+        """The plugin of that name in a group, or None."""
+        self.records()
+        return (self._records or {}).get((group, name))
+
+    def distribution_of(self, plugin: str) -> str:
+        """``distribution version`` of a plugin, for messages."""
+        for record in self.records():
+            if record.name == plugin:
+                return f"{record.distribution} {record.version}"
+        return "registered by the program itself"
+
+    def failures(self, group: str) -> str:
+        """One sentence a failed or disabled plugin of a group, for messages."""
+        told = []
+        for record in self.records(group):
+            if record.disabled:
+                told.append(f"Plugin {record.name!r} ({record.distribution}) is disabled by the settings.")
+            elif record.error is not None:
+                told.append(f"Plugin {record.name!r} ({record.distribution} {record.version}) failed: {record.cause}")
+        return " ".join(told)
+
+    # ------------------------------------------------------------------ loading
+
+    def load(self, group: str, name: str) -> PluginRecord | None:
+        """Import and register one plugin, once; None if there is no such plugin."""
+        record = self.record(group, name)
+        if record is None or record.loaded or record.disabled or record.error is not None:
+            return record
+        with self._lock:
+            key = (group, name)
+            if record.loaded or record.error is not None or key in self._loading:
+                return record
+            self._loading.add(key)
+            try:
+                self._load(record)
+            except (KeyboardInterrupt, GeneratorExit):
+                raise
+            except BaseException as error:  # a plugin may call sys.exit while importing
+                self._failed(record, error)
+            finally:
+                self._loading.discard(key)
+        return record
+
+    def _load(self, record: PluginRecord) -> None:
+        refuse_other_kernel(record)
+        module_name, _, attribute = record.value.partition(":")
+        module = importlib.import_module(module_name)
+        thing: Any = module
+        for part in filter(None, attribute.split(".")):
+            thing = getattr(thing, part)
+        if record.group in ("treadle.ops", "treadle.devices") or (record.group == "treadle.passes" and not attribute):
+            self._register(record, thing)
+        elif record.group == "treadle.passes":
+            with registry.transaction(record.name):
+                registry.add_pass(thing, record.name)
+        record.thing = thing
+        record.loaded = True
+
+    def _register(self, record: PluginRecord, thing: Any) -> None:
+        if not callable(getattr(thing, "treadle_register", None)):
+            raise PluginError(f"{record.value!r} has no function treadle_register(registry) marked with treadle.hookspecs.hookimpl")
+        manager = self.manager()
+        name = f"{record.group}:{record.name}"
+        with registry.transaction(record.name):
+            try:
+                manager.register(thing, name=name)  # the hook is historic: registering calls it
+                callers = manager.get_hookcallers(thing) or []
+                if not any(caller.name == "treadle_register" for caller in callers):
+                    raise PluginError(f"treadle_register of {record.value!r} is not marked with treadle.hookspecs.hookimpl")
+                for caller in callers:
+                    if not caller.has_spec():
+                        raise PluginError(f"{record.value!r} implements the hook {caller.name!r}, which does not exist")
+            except BaseException:
+                if manager.get_plugin(name) is not None:  # pluggy keeps a plugin whose historic hook raised
+                    manager.unregister(name=name)
+                raise
+
+    def _failed(self, record: PluginRecord, error: BaseException) -> None:
+        record.error = error
+        if settings.current().strict:
+            raise PluginError(f"plugin {record.name!r} ({record.distribution} {record.version}) failed: {record.cause}") from error
+        warnings.warn(
+            f"treadle goes on without plugin {record.name!r} ({record.distribution} {record.version}), which failed: {record.cause}. "
+            f"To silence this, disable it: [plugins] disabled = [{record.name!r}].",
+            PluginWarning,
+            stacklevel=4,
+        )
+
+    def load_group(self, group: str) -> None:
+        """Load every plugin of a group, by name."""
+        for record in self.records(group):
+            self.load(group, record.name)
+
+    def load_for_device(self, device_type: str) -> None:
+        """Load device plugins until one offers ``device_type``, the one of that name first."""
+        if device_type in registry.devices:
+            return
+        self.load("treadle.devices", device_type.lower())
+        if device_type not in registry.devices:
+            self.load_group("treadle.devices")
+
+    def load_ops(self, namespace: str = CORE) -> PluginRecord | None:
+        """Load the op plugin that owns a namespace; ``core`` is the one without a namespace of its own."""
+        return self.load("treadle.ops", namespace)
+
+    # ------------------------------------------------------------------ hooks
+
+    def manager(self) -> Any:
+        """The pluggy manager, made at first use."""
+        if self._manager is None:
+            import pluggy
+
+            from treadle import hookspecs
+
+            self._manager = pluggy.PluginManager(hookspecs.PROJECT)
+            self._manager.add_hookspecs(hookspecs)
+            self._manager.hook.treadle_register.call_historic(kwargs={"registry": registry})
+        return self._manager
+
+    def observe(self, observer: Any) -> None:
+        """Have an object's hooks (``treadle_trace_finished``, ...) called."""
+        self.manager().register(observer)
+
+    def call(self, hook: str, **arguments: Any) -> None:
+        """Call the observers of a cold hook; one that raises is reported, and the others are called all the same."""
+        if self._manager is None:
+            return
+        for implementation in getattr(self._manager.hook, hook).get_hookimpls():
+            try:
+                implementation.function(*(arguments[a] for a in implementation.argnames))
+            except Exception as error:
+                warnings.warn(f"observer {implementation.plugin_name!r} of {hook} raised {type(error).__name__}: {error}", PluginWarning, stacklevel=2)
+
+    def forget(self) -> None:
+        """Look for plugins anew at the next question. What is registered stays."""
+        with self._lock:
+            known = self._records or {}
+            self._records = None
+            self.records()
+            for key, record in known.items():
+                if record.loaded and self._records is not None and key in self._records:
+                    self._records[key] = record
+
+
+def _entry_points() -> list[Any]:
+    """(entry point, distribution) of our groups, each distribution once, the first on the path winning."""
+    from importlib import metadata
+
+    found, seen = [], set()
+    for distribution in metadata.distributions():
+        entry_points = [e for e in distribution.entry_points if e.group in GROUPS]
+        if not entry_points:
+            continue
+        name = re.sub(r"[-_.]+", "-", distribution.metadata["Name"] or "?").lower()
+        if name in seen:
+            continue
+        seen.add(name)
+        found += [(entry_point, distribution) for entry_point in entry_points]
+    return found
+
+
+_CONSTRAINT = re.compile(r"(>=|<=|==|!=|~=|<|>)\s*([0-9][0-9.]*)")
+
+
+def refuse_other_kernel(record: PluginRecord) -> None:
+    """Refuse a plugin built for another kernel version.
+
+    Raises:
+        PluginError: it requires a treadle-kernel that is not this one; the message names both versions.
+    """
+    for requirement in record.requires:
+        match = re.match(r"treadle[-_.]kernel\b(?!\s*\[)([^;]*)", requirement, re.IGNORECASE)
+        if match and not all(_holds(op, wanted) for op, wanted in _CONSTRAINT.findall(match.group(1))):
+            raise PluginError(
+                f"plugin {record.name!r} ({record.distribution} {record.version}) is built for treadle-kernel{match.group(1).strip()}, "
+                f"and this is treadle-kernel {__version__}; install a matching version of one of them"
+            )
+
+
+def _holds(operator: str, wanted: str) -> bool:
+    mine = [int(p) for p in re.findall(r"\d+", __version__)[:3]]
+    theirs = [int(p) for p in wanted.split(".") if p]
+    width = max(len(mine), len(theirs))
+    a, b = mine + [0] * (width - len(mine)), theirs + [0] * (width - len(theirs))
+    if operator == "~=":
+        return a >= b and a[: len(theirs) - 1] == b[: len(theirs) - 1]
+    return {">=": a >= b, "<=": a <= b, "==": a == b, "!=": a != b, "<": a < b, ">": a > b}[operator]
+
+
+host = Host()

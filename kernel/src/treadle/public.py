@@ -1,0 +1,207 @@
+"""Which public names there are: the kernel's own, and those that plugins offer, found when they are first asked for."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.abc
+import importlib.machinery
+import sys
+import types
+from collections.abc import Sequence
+from typing import Any
+
+from treadle import plugins
+from treadle.registry import registry
+
+_DTYPES = (
+    "float16 half float32 float64 double bfloat16 int8 int16 int32 int64 uint8 uint16 uint32 uint64 bool complex64 complex128 "
+    "DType as_dtype"
+).split()
+_ERRORS = (
+    "AbortedError AlreadyExistsError CancelledError DataLossError DeadlineExceededError FailedPreconditionError InternalError InvalidArgumentError "
+    "NotFoundError OpError OperatorNotAllowedInGraphError OutOfRangeError PermissionDeniedError ResourceExhaustedError UnauthenticatedError "
+    "UnavailableError UnimplementedError UnknownError"
+).split()
+
+OWN: dict[str, str] = {
+    **{name: f"dtypes:{name}" for name in _DTYPES},
+    **{f"experimental.{name}": f"dtypes:{name}" for name in ("float8_e4m3fn", "float8_e4m3fnuz", "float8_e4m3b11fnuz", "float8_e5m2", "float8_e5m2fnuz")},
+    "Tensor": "tensor:Tensor",
+    "Variable": "variable:Variable",
+    "TensorShape": "shapes:TensorShape",
+    "TensorSpec": "tensorspec:TensorSpec",
+    "TypeSpec": "tensorspec:TypeSpec",
+    "Module": "module:Module",
+    "Graph": "graph.func_graph:FuncGraph",
+    "constant": "conversion:constant",
+    "convert_to_tensor": "conversion:convert_to_tensor",
+    "is_tensor": "inspection:is_tensor",
+    "is_symbolic_tensor": "inspection:is_symbolic_tensor",
+    "get_static_value": "inspection:get_static_value",
+    "eval_shape": "inspection:eval_shape",
+    "executing_eagerly": "scopes:executing_eagerly",
+    "init_scope": "scopes:init_scope",
+    "name_scope": "scopes:name_scope",
+    "get_current_name_scope": "scopes:get_current_name_scope",
+    "device": "devices:device",
+    "function": "functions.polymorphic:function",
+    "GradientTape": "autodiff.tape:GradientTape",
+    "autodiff.GradientTape": "autodiff.tape:GradientTape",
+    "UnconnectedGradients": "autodiff.tape:UnconnectedGradients",
+    "custom_gradient": "autodiff.custom:custom_gradient",
+    "grad_pass_through": "autodiff.custom:grad_pass_through",
+    "types.experimental.ConcreteFunction": "functions.concrete:ConcreteFunction",
+    "types.experimental.AtomicFunction": "functions.atomic:AtomicFunction",
+    "types.experimental.PolymorphicFunction": "functions.polymorphic:Function",
+    "types.experimental.GenericFunction": "functions.polymorphic:Function",
+    "types.experimental.Callable": "functions.polymorphic:Function",
+    "config.run_functions_eagerly": "functions.polymorphic:run_functions_eagerly",
+    "config.functions_run_eagerly": "functions.polymorphic:functions_run_eagerly",
+    "config.experimental_run_functions_eagerly": "functions.polymorphic:run_functions_eagerly",
+    "config.experimental_functions_run_eagerly": "functions.polymorphic:functions_run_eagerly",
+    "config.PhysicalDevice": "configuration:PhysicalDevice",
+    "config.LogicalDevice": "configuration:LogicalDevice",
+    "config.list_physical_devices": "configuration:list_physical_devices",
+    "config.list_logical_devices": "configuration:list_logical_devices",
+    "config.get_visible_devices": "configuration:get_visible_devices",
+    "config.set_visible_devices": "configuration:set_visible_devices",
+    "config.get_soft_device_placement": "configuration:get_soft_device_placement",
+    "config.set_soft_device_placement": "configuration:set_soft_device_placement",
+    "config.experimental.get_memory_info": "configuration:get_memory_info",
+    "config.experimental.reset_memory_stats": "configuration:reset_memory_stats",
+    "config.experimental.get_device_details": "configuration:get_device_details",
+    "config.experimental.enable_op_determinism": "configuration:enable_op_determinism",
+    "config.experimental.get_synchronous_execution": "configuration:get_synchronous_execution",
+    "plugins": "plugins",
+    "settings": "settings",
+    "errors": "errors",
+    "dtypes": "dtypes",
+    "nest": "nest",
+    "declare": "declare",
+    "hookspecs": "hookspecs",
+}
+"""Public path to ``module:attribute`` inside treadle, imported when first asked for."""
+
+_REAL = {"errors", "dtypes", "nest", "autodiff"}
+"""Namespaces that are modules of the kernel; the names that plugins add to them are found through ``lookup`` all the same."""
+
+
+class Namespace(types.ModuleType):
+    """A public namespace such as ``treadle.math``."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(f"treadle.{path}", f"The public names under ``treadle.{path}``.")
+        self.__dict__["__path__"] = []
+        self.__dict__["_path"] = path
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        thing = lookup(f"{self._path}.{name}")
+        self.__dict__[name] = thing
+        return thing
+
+    def __dir__(self) -> list[str]:
+        return names_under(self._path)
+
+
+def lookup(path: str) -> Any:
+    """What ``treadle.<path>`` is.
+
+    Raises:
+        AttributeError: there is no such name; the message says what to use, where that is known.
+    """
+    target = OWN.get(path)
+    if target is not None:
+        return _own(target)
+    entry = registry.names.get(path)
+    if entry is None:
+        plugins.host.load_ops()
+        entry = registry.names.get(path)
+    if entry is not None:
+        return entry.value
+    if is_namespace(path):
+        return namespace(path)
+    if "." not in path:
+        record = plugins.host.load_ops(path)
+        if record is not None and (path in registry.names or is_namespace(path)):
+            return registry.names[path].value if path in registry.names else namespace(path)
+    raise AttributeError(missing(path))
+
+
+def _own(target: str) -> Any:
+    module, _, attribute = target.partition(":")
+    loaded = importlib.import_module(f"treadle.{module}")
+    return getattr(loaded, attribute) if attribute else loaded
+
+
+def missing(path: str) -> str:
+    """Why there is no such name, and what to use."""
+    explain = registry.roles.get("explain_missing")
+    told = explain.value(path) if explain is not None else None
+    if told:
+        return f"module 'treadle' has no attribute {path!r}: {told}"
+    failures = plugins.host.failures("treadle.ops")
+    if failures:
+        return f"module 'treadle' has no attribute {path!r}. {failures}"
+    if not registry.names:
+        return f"module 'treadle' has no attribute {path!r}; no op plugin is installed: `pip install treadle-ops` brings TensorFlow's ops"
+    import difflib
+
+    near = difflib.get_close_matches(path, [*OWN, *registry.names], 3)
+    return f"module 'treadle' has no attribute {path!r}" + (f"; did you mean {', '.join(near)}?" if near else "")
+
+
+def is_namespace(path: str) -> bool:
+    """True if public names stand under ``path``."""
+    prefix = path + "."
+    return any(name.startswith(prefix) for name in OWN) or any(name.startswith(prefix) for name in registry.names)
+
+
+def namespace(path: str) -> Any:
+    """The module of a namespace, made once."""
+    full = f"treadle.{path}"
+    module = sys.modules.get(full)
+    if module is None:
+        module = sys.modules[full] = Namespace(path)
+    return module
+
+
+def names_under(path: str) -> list[str]:
+    """The names that a namespace offers (the empty path: the top)."""
+    plugins.host.load_ops()
+    prefix = f"{path}." if path else ""
+    found = {name[len(prefix) :].partition(".")[0] for name in [*OWN, *registry.names] if name.startswith(prefix)}
+    return sorted(found)
+
+
+def add_to_module(name: str) -> None:
+    """Let a kernel module that is a public namespace too offer what plugins put there."""
+    module = sys.modules[f"treadle.{name}"]
+
+    def get(attribute: str) -> Any:
+        if attribute.startswith("__"):
+            raise AttributeError(f"module 'treadle.{name}' has no attribute {attribute!r}")
+        return lookup(f"{name}.{attribute}")
+
+    module.__dict__.setdefault("__getattr__", get)
+
+
+class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Lets ``import treadle.nn`` and ``from treadle.math import log`` find namespaces."""
+
+    def find_spec(self, fullname: str, path: Sequence[str] | None = None, target: Any = None) -> Any:
+        if not fullname.startswith("treadle."):
+            return None
+        name = fullname.removeprefix("treadle.")
+        if not is_namespace(name):
+            plugins.host.load_ops()
+            if "." not in name and not is_namespace(name):
+                plugins.host.load_ops(name)
+        return importlib.machinery.ModuleSpec(fullname, self, is_package=True) if is_namespace(name) else None
+
+    def create_module(self, spec: Any) -> Any:
+        return Namespace(spec.name.removeprefix("treadle."))
+
+    def exec_module(self, module: Any) -> None:
+        """Nothing to run: names are found when asked for."""

@@ -1,0 +1,219 @@
+"""Who offers what: ops, public names, kernels, devices, passes and roles, each entry with the plugin it came from.
+
+Everything is registered inside a transaction; an exception rolls all of it back. Registering clears the kernels that ops have
+resolved, the only invalidation there is.
+"""
+
+from __future__ import annotations
+
+import importlib
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+from treadle.contracts.declared import declarations
+from treadle.contracts.device import Device
+from treadle.contracts.kernels import Kernel
+from treadle.contracts.kernels import declared as declared_kernels
+from treadle.contracts.op import Op
+from treadle.errors import PluginError, UnknownOpError
+
+KERNEL = "treadle-kernel"
+
+
+class Entry(NamedTuple):
+    """A registered thing and its plugin."""
+
+    value: Any
+    plugin: str
+
+
+class KernelModule(NamedTuple):
+    """A module of kernels for a device type (or ``array``), imported when such a device is first opened."""
+
+    for_: str
+    module: str
+    plugin: str
+
+
+class Registry:
+    """The tables, and the transactions that fill them.
+
+    Attributes:
+        ops: name to op.
+        names: public path (``math.log``) to the object offered.
+        devices: device type to Device class.
+        passes: name to Pass class.
+        roles: what the kernel needs of a plugin, by role (``"__add__"``, ``"accumulate"``, ``"zeros_like"``, ``"cast"``).
+        kernels: op name to device type (or ``array``) to the declared kernel.
+    """
+
+    def __init__(self) -> None:
+        self.ops: dict[str, Entry] = {}
+        self.names: dict[str, Entry] = {}
+        self.devices: dict[str, Entry] = {}
+        self.passes: dict[str, Entry] = {}
+        self.roles: dict[str, Entry] = {}
+        self.kernels: dict[str, dict[str, Entry]] = {}
+        self._pending: list[KernelModule] = []
+        self._resolvers: list[Callable[[], None]] = []
+        self._plugin = KERNEL
+        self._lock = threading.RLock()
+
+    # ------------------------------------------------------------------ registering
+
+    @contextmanager
+    def transaction(self, plugin: str) -> Iterator[Registry]:
+        """Register on behalf of ``plugin``: all of it, or nothing if the body raises."""
+        with self._lock:
+            before = (
+                dict(self.ops),
+                dict(self.names),
+                dict(self.devices),
+                dict(self.passes),
+                dict(self.roles),
+                {name: dict(rows) for name, rows in self.kernels.items()},
+                list(self._pending),
+            )
+            outer, self._plugin = self._plugin, plugin
+            try:
+                yield self
+            except BaseException:
+                self.ops, self.names, self.devices, self.passes, self.roles, self.kernels, self._pending = before
+                raise
+            finally:
+                self._plugin = outer
+                self.invalidate()
+
+    def _put(self, table: dict[str, Entry], kind: str, name: str, value: Any) -> None:
+        taken = table.get(name)
+        if taken is not None:
+            raise PluginError(f"plugin {self._plugin!r} registers {kind} {name!r}, which plugin {taken.plugin!r} already registered")
+        table[name] = Entry(value, self._plugin)
+
+    def add_op(self, op: Op) -> None:
+        """Register one op."""
+        if not isinstance(op, Op):
+            raise PluginError(f"plugin {self._plugin!r} registers {op!r} as an op; expected an Op made by treadle.declare.op")
+        self._put(self.ops, "op", op.name, op)
+        op.plugin = self._plugin
+
+    def add_public(self, path: str, thing: Any) -> None:
+        """Offer ``thing`` as ``treadle.<path>``."""
+        self._put(self.names, "the public name", path, thing)
+
+    def add_ops(self, *modules: str) -> None:
+        """Import modules and register the ops and public names that they declare."""
+        for module in modules:
+            importlib.import_module(module)
+            found = declarations(module)
+            if not found.ops and not found.public:
+                raise PluginError(f"plugin {self._plugin!r} registers the module {module!r}, which declares no op and no public name")
+            for op in found.ops:
+                self.add_op(op)
+            for path, thing in found.public.items():
+                self.add_public(path, thing)
+
+    def add_kernels(self, *, for_: str, module: str) -> None:
+        """Offer the kernels of a module to devices of type ``for_`` (``"array"``: to all that have an array module).
+
+        The module is imported when such a device is first opened; at once if one is open already.
+        """
+        pending = KernelModule(for_, module, self._plugin)
+        self._pending.append(pending)
+        if any(device.type == for_ or (for_ == "array" and device.array_module is not None) for device in open_devices.values()):
+            self._import_kernels(pending)
+
+    def add_device(self, device: type[Device]) -> None:
+        """Register a device type. This does not open a device."""
+        if not (isinstance(device, type) and issubclass(device, Device)) or not isinstance(getattr(device, "type", None), str):
+            raise PluginError(f"plugin {self._plugin!r} registers {device!r} as a device; expected a subclass of Device with a `type`")
+        self._put(self.devices, "device type", device.type, device)
+
+    def add_pass(self, pass_class: Any, name: str | None = None) -> None:
+        """Register an optimizer pass under its name."""
+        name = name or getattr(pass_class, "name", None)
+        if not isinstance(pass_class, type) or not isinstance(name, str) or not callable(getattr(pass_class, "run", None)):
+            raise PluginError(f"plugin {self._plugin!r} registers {pass_class!r} as a pass; expected a Pass class with a `name` and a `run`")
+        self._put(self.passes, "pass", name, pass_class)
+
+    def fill(self, role: str, function: Callable[..., Any]) -> None:
+        """Fill a role that the kernel leaves to plugins."""
+        self._put(self.roles, "the role", role, function)
+
+    # ------------------------------------------------------------------ asking
+
+    def op(self, name: str) -> Op:
+        """The op of that name.
+
+        Raises:
+            UnknownOpError: no loaded plugin offers it.
+        """
+        entry = self.ops.get(name)
+        if entry is None:
+            import difflib
+
+            near = difflib.get_close_matches(name, self.ops, 3)
+            hint = f"; did you mean {', '.join(near)}?" if near else ""
+            raise UnknownOpError(f"no op is called {name!r}{hint} Run `treadle ops` to see what there is.")
+        found: Op = entry.value
+        return found
+
+    def role(self, name: str) -> Any:
+        """What fills a role.
+
+        Raises:
+            PluginError: nothing does.
+        """
+        entry = self.roles.get(name)
+        if entry is None:
+            raise PluginError(f"nothing fills the role {name!r}: install a distribution that does, such as treadle-ops (`pip install treadle-ops`)")
+        return entry.value
+
+    def kernel_rows(self, op: str) -> dict[str, Entry]:
+        """Device type (or ``array``) to the kernel declared for it."""
+        return self.kernels.get(op, {})
+
+    # ------------------------------------------------------------------ kernels
+
+    def import_kernels(self, device: Device) -> None:
+        """Import the kernel modules that serve ``device`` and are not imported yet."""
+        with self._lock:
+            for pending in list(self._pending):
+                if pending.for_ == device.type or (pending.for_ == "array" and device.array_module is not None):
+                    self._import_kernels(pending)
+
+    def _import_kernels(self, pending: KernelModule) -> None:
+        self._pending.remove(pending)
+        importlib.import_module(pending.module)
+        for name in [pending.module, *_submodules(pending.module)]:
+            for kernel in declared_kernels.get(name, ()):
+                self._add_kernel(kernel, pending)
+
+    def _add_kernel(self, kernel: Kernel, source: KernelModule) -> None:
+        rows = self.kernels.setdefault(kernel.op, {})
+        taken = rows.get(source.for_)
+        if taken is not None:
+            raise PluginError(
+                f"plugin {source.plugin!r} registers a kernel of op {kernel.op!r} for {source.for_!r}, which plugin {taken.plugin!r} already registered"
+            )
+        rows[source.for_] = Entry(kernel, source.plugin)
+
+    def on_invalidate(self, forget: Callable[[], None]) -> None:
+        """Have ``forget`` called whenever resolved kernels may be out of date."""
+        self._resolvers.append(forget)
+
+    def invalidate(self) -> None:
+        """Forget every resolved kernel."""
+        for forget in self._resolvers:
+            forget()
+
+
+def _submodules(package: str) -> list[str]:
+    return [name for name in declared_kernels if name.startswith(package + ".")]
+
+
+registry = Registry()
+open_devices: dict[str, Device] = {}
+"""Canonical name to the open device."""

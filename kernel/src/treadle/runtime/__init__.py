@@ -1,0 +1,1 @@
+"""Executables: what a graph becomes to be run."""

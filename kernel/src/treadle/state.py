@@ -1,0 +1,122 @@
+"""What a thread is doing: running at once, recording a graph, being watched by tapes, inside a device scope.
+
+``STATE.busy`` counts, over all threads, the reasons why an op cannot take the fast path. Every entry point reads it first; only when it is
+not zero is the thread's own state (``LOCAL``) looked at. NumPy's error state is the user's own: kernels run through ``LOCAL.run``, inside
+a context of the thread's in which NumPy's floating-point warnings are off.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import Context
+from typing import Any
+
+import numpy as np
+
+
+class Shared:
+    """The one figure that all threads share."""
+
+    __slots__ = ("busy",)
+
+    def __init__(self) -> None:
+        self.busy = 0
+
+
+class Local(threading.local):
+    """One thread's state.
+
+    Attributes:
+        run: calls a function inside the thread's quiet context; cannot be entered twice.
+        graph: the graph that records this thread's ops, or None.
+        tapes: gradient tapes that watch this thread, the outermost first.
+        device: the device of the innermost ``td.device`` scope, or None for the default.
+        control: values whose nodes every new node must follow (``td.control_dependencies``).
+        depth: how often this thread is counted in ``STATE.busy``.
+        eager_functions: True while traced functions run as plain Python.
+    """
+
+    run: Callable[..., Any]
+
+    def __init__(self) -> None:
+        self.run = quiet_context().run
+        self.graph: Any = None
+        self.tapes: tuple[Any, ...] = ()
+        self.device: Any = None
+        self.name_scope = ""
+        self.depth = 0
+
+
+def quiet_context() -> Context:
+    """A new context in which NumPy raises no floating-point warning."""
+    context = Context()
+    context.run(np.seterr, all="ignore")
+    return context
+
+
+STATE = Shared()
+LOCAL = Local()
+_lock = threading.Lock()
+
+
+def enter() -> None:
+    """Count this thread as one that the fast path must ask first."""
+    with _lock:
+        STATE.busy += 1
+    LOCAL.depth += 1
+
+
+def leave() -> None:
+    """Take back one ``enter`` of this thread."""
+    LOCAL.depth -= 1
+    with _lock:
+        STATE.busy -= 1
+
+
+
+@contextmanager
+def recording(graph: Any) -> Iterator[None]:
+    """Let ``graph`` record this thread's ops (None: run them at once), hidden from the tapes outside."""
+    outer_graph, outer_tapes, outer_device = LOCAL.graph, LOCAL.tapes, LOCAL.device
+    enter()
+    LOCAL.graph, LOCAL.tapes = graph, ()
+    try:
+        yield
+    finally:
+        LOCAL.graph, LOCAL.tapes, LOCAL.device = outer_graph, outer_tapes, outer_device
+        leave()
+
+
+@contextmanager
+def untaped() -> Iterator[None]:
+    """Hide this thread's ops from all tapes."""
+    outer = LOCAL.tapes
+    LOCAL.tapes = ()
+    try:
+        yield
+    finally:
+        LOCAL.tapes = outer
+
+
+_fork_callbacks: list[Callable[[], None]] = []
+
+
+def after_fork(callback: Callable[[], None]) -> None:
+    """Have ``callback`` called in the child of every fork, to renew locks that another thread may have held."""
+    _fork_callbacks.append(callback)
+
+
+def _after_fork_in_child() -> None:
+    """Only the forking thread lives on in the child: its own count is the whole count, and locks are new."""
+    global _lock
+    _lock = threading.Lock()
+    STATE.busy = LOCAL.depth
+    for callback in _fork_callbacks:
+        callback()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork_in_child)

@@ -1,0 +1,393 @@
+"""The user's value: an immutable tensor with its buffer on a device, or symbolic while tracing.
+
+Operators are roles that a plugin fills; they are put on ``Operators`` when it does, so that ``x + y`` costs no more than the op.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from typing import Any, NoReturn
+
+import numpy as np
+
+from treadle import plugins
+from treadle.contracts.device import Key
+from treadle.dtypes import DType, float32
+from treadle.errors import InvalidArgumentError, SymbolicTensorError
+from treadle.registry import registry
+from treadle.shapes import TensorShape
+
+OPERATORS = tuple(
+    f"__{name}__"
+    for name in (
+        "add radd sub rsub mul rmul truediv rtruediv floordiv rfloordiv mod rmod pow rpow matmul rmatmul "
+        "and rand or ror xor rxor neg pos abs invert lt le gt ge eq ne getitem round"
+    ).split()
+)
+
+next_id = itertools.count(1).__next__
+"""Identities for tapes: never reused, unlike ``id()``."""
+
+
+class Reference:
+    """A hashable stand-in for a tensor or Variable, equal by identity (TensorFlow's ``Tensor.ref()``)."""
+
+    __slots__ = ("_thing",)
+
+    def __init__(self, thing: Any) -> None:
+        self._thing = thing
+
+    def deref(self) -> Any:
+        """The tensor or Variable."""
+        return self._thing
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Reference) and self._thing is other._thing
+
+    def __hash__(self) -> int:
+        return id(self._thing)
+
+    def __repr__(self) -> str:
+        return f"<Reference to {self._thing!r}>"
+
+
+class Operators:
+    """What tensors and Variables share: operators, and the errors that say why something is not a Python value."""
+
+    __slots__ = ()
+    __array_priority__ = 100
+    __hash__ = None  # type: ignore[assignment]
+
+    def ref(self) -> Reference:
+        """A hashable reference, to use as a dictionary key or in a set."""
+        return Reference(self)
+
+
+def _bootstrap(name: str) -> Callable[..., Any]:
+    """The operator before a plugin filled its role: load the ops, then call what is there."""
+
+    def operator(self: Any, *args: Any) -> Any:
+        plugins.host.load_ops()
+        return registry.role(name)(self, *args)
+
+    operator.__name__ = name
+    return operator
+
+
+def install_operators() -> None:
+    """Put what fills the operator roles on ``Operators``; called after every registration."""
+    for name in OPERATORS:
+        entry = registry.roles.get(name)
+        setattr(Operators, name, entry.value if entry is not None else _bootstrap(name))
+
+
+def _unhashable(self: Any) -> NoReturn:
+    raise TypeError(f"{type(self).__name__} is unhashable, since == compares by element; use {type(self).__name__.lower()}.ref() as the key instead")
+
+
+class Tensor(Operators):
+    """An immutable array of one dtype on one device (TensorFlow's ``tf.Tensor``).
+
+    Made by ``td.constant``, ``td.convert_to_tensor`` and by ops, never directly.
+    """
+
+    __slots__ = ("__weakref__", "_buffer", "_id", "_key", "_origin")
+
+    _buffer: Any
+    _key: Key
+    _id: int
+
+    def __init__(self, buffer: Any, key: Key) -> None:
+        self._buffer = buffer
+        self._key = key
+
+    # ------------------------------------------------------------------ description
+
+    @property
+    def dtype(self) -> DType:
+        """The dtype of the elements."""
+        return self._key.dtype
+
+    @property
+    def shape(self) -> TensorShape:
+        """The shape; sizes that are unknown while tracing are None."""
+        return TensorShape._of(self._buffer.shape)
+
+    @property
+    def dims(self) -> Any:
+        """Sizes as a tuple, symbolic where unknown while tracing; None for an unknown rank."""
+        return self._buffer.shape
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return len(self._buffer.shape)
+
+    @property
+    def device(self) -> str:
+        """Where the buffer is, as ``/CPU:0``."""
+        return self._key.device.name  # type: ignore[no-any-return]
+
+    @property
+    def name(self) -> str:
+        """Eager tensors have no name; as in TensorFlow, asking is an error."""
+        raise AttributeError("Tensor.name is undefined for a tensor that is not symbolic")
+
+    def get_shape(self) -> TensorShape:
+        """The same as ``shape``."""
+        return self.shape
+
+    def set_shape(self, shape: Any) -> None:
+        """Check that ``shape`` is compatible with this tensor's."""
+        if not self.shape.is_compatible_with(shape):
+            raise ValueError(f"Tensor's shape {self.shape} is not compatible with supplied shape {TensorShape(shape)}")
+
+    # ------------------------------------------------------------------ content
+
+    def numpy(self) -> Any:
+        """A writable NumPy copy (a NumPy scalar for rank 0)."""
+        host = self._host()
+        return host[()] if host.ndim == 0 else np.array(host)
+
+    def _host(self) -> np.ndarray[Any, Any]:
+        return self._key.device.copy_out(self._buffer)  # type: ignore[no-any-return]
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        view = self._host().view()
+        view.flags.writeable = False
+        if dtype is not None and view.dtype != dtype:
+            if copy is False:
+                raise ValueError(f"a {view.dtype} tensor cannot be seen as {dtype} without a copy")
+            return view.astype(dtype)
+        return np.array(view) if copy else view
+
+    def __dlpack__(self, *, stream: Any = None, max_version: Any = None, dl_device: Any = None, copy: bool | None = None) -> Any:
+        host = self.__array__()
+        if max_version is None or tuple(max_version) < (1, 0):
+            host = np.array(host)  # a consumer that cannot read the read-only flag gets a copy of its own
+            return host.__dlpack__()
+        return host.__dlpack__(max_version=max_version, dl_device=dl_device, copy=copy)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return self._host().__dlpack_device__()  # type: ignore[return-value]
+
+    def assign(self, value: Any) -> Any:
+        """Assign to the slice of a Variable that this tensor is: ``v[1:].assign(x)``."""
+        origin = getattr(self, "_origin", None)
+        if origin is None:
+            raise TypeError("tensors are immutable; only a slice of a Variable, such as v[1:3], can be assigned to")
+        return origin[0].assign_slice(origin[1], value)
+
+    def __bool__(self) -> bool:
+        size = self._host().size
+        if size != 1:
+            raise ValueError(
+                f"the truth value of a tensor of shape {self.shape} is ambiguous; use td.reduce_any() or td.reduce_all(), "
+                "or td.logical_and() for a chained comparison"
+            )
+        return bool(self._host().reshape(()))
+
+    def _scalar(self, kind: str) -> Any:
+        host = self._host()
+        if host.size != 1:
+            raise TypeError(f"only tensors with one element convert to a Python {kind}; this one has shape {self.shape}")
+        return host.reshape(())[()]
+
+    def __float__(self) -> float:
+        return float(self._scalar("float"))
+
+    def __int__(self) -> int:
+        return int(self._scalar("int"))
+
+    def __complex__(self) -> complex:
+        return complex(self._scalar("complex"))
+
+    def __index__(self) -> int:
+        if not (self.dtype.is_integer and self._buffer.shape == ()):
+            raise TypeError(f"only integer scalar tensors can be an index; this one has dtype {self.dtype.name} and shape {self.shape}")
+        return int(self._scalar("int"))
+
+    def __len__(self) -> int:
+        shape = self._buffer.shape
+        if not shape:
+            raise TypeError("scalar tensor has no len()")
+        return int(shape[0])
+
+    def __iter__(self) -> Iterator[Any]:
+        shape = self._buffer.shape
+        if not shape:
+            raise TypeError("cannot iterate over a scalar tensor")
+        return (self[i] for i in range(shape[0]))
+
+    def __contains__(self, item: Any) -> bool:
+        raise TypeError("`in` does not work on tensors; use td.reduce_any(td.equal(tensor, item))")
+
+    def __format__(self, spec: str) -> str:
+        return format(self.numpy(), spec) if spec and self._buffer.shape == () else format(str(self), spec)
+
+    def __copy__(self) -> Tensor:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Tensor:
+        return self
+
+    def __reduce__(self) -> Any:
+        return (_unpickle, (self.numpy() if self.ndim else np.asarray(self.numpy()),))
+
+    # ------------------------------------------------------------------ devices
+
+    def cpu(self) -> Tensor:
+        """A copy on the CPU; the tensor itself if it is there."""
+        return self._on("/CPU:0")
+
+    def gpu(self, gpu_index: int = 0) -> Tensor:
+        """A copy on a GPU; the tensor itself if it is there."""
+        return self._on(f"/GPU:{gpu_index}")
+
+    def _on(self, name: str) -> Tensor:
+        from treadle.devices import find
+
+        return to_device(self, find(name))
+
+    # ------------------------------------------------------------------ printing
+
+    def __str__(self) -> str:
+        return f"tf.Tensor({_text(self._host(), str)}, shape={self.shape}, dtype={self.dtype.name})"
+
+    def __repr__(self) -> str:
+        return f"<tf.Tensor: shape={self.shape}, dtype={self.dtype.name}, numpy={_text(self._host(), repr)}>"
+
+
+def _text(host: np.ndarray[Any, Any], form: Callable[[Any], str]) -> str:
+    if host.ndim:
+        return form(host)
+    value = host[()]
+    return str(value) if host.dtype.kind in "biufc" else form(value.item())
+
+
+def _unpickle(array: np.ndarray[Any, Any]) -> Tensor:
+    from treadle.conversion import from_array
+
+    return from_array(array)
+
+
+def to_device(tensor: Tensor, device: Any) -> Tensor:
+    """The tensor on ``device``: itself if it is there, else a copy."""
+    if tensor._key.device is device:
+        return tensor
+    return Tensor(device.copy_from(tensor._buffer, tensor._key.device), device.key(tensor._key.dtype))
+
+
+class _SymbolicDevice:
+    name = ""
+
+
+class SymbolicTensor(Tensor):
+    """A tensor while tracing: a value of a graph, with no content yet."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+        self._key = SYMBOLIC
+
+    @property
+    def dtype(self) -> DType:
+        return self.value.spec.dtype  # type: ignore[no-any-return]
+
+    @property
+    def shape(self) -> TensorShape:
+        return self.value.spec.shape  # type: ignore[no-any-return]
+
+    @property
+    def dims(self) -> Any:
+        return self.value.spec.dims
+
+    @property
+    def ndim(self) -> int:
+        return self.value.spec.rank  # type: ignore[no-any-return]
+
+    @property
+    def graph(self) -> Any:
+        """The graph that this value belongs to."""
+        return self.value.graph
+
+    @property
+    def device(self) -> str:
+        return self.value.node.device or ""
+
+    @property
+    def name(self) -> str:
+        return f"{self.value.node.name}:{self.value.index}"
+
+    def set_shape(self, shape: Any) -> None:
+        """Assert while tracing that the shape is also this; the graph believes it."""
+        self.value.refine(TensorShape(shape))
+
+    def _refuse(self, what: str, instead: str) -> NoReturn:
+        raise SymbolicTensorError(
+            f"{what}: this is a symbolic tensor of shape {self.shape} and dtype {self.dtype.name}, made at {self.value.node.source} while "
+            f"tracing {self.value.graph.name!r}; it has no value yet. {instead}"
+        )
+
+    def numpy(self) -> Any:
+        self._refuse("numpy() is not available", "Return the tensor from the function, or use td.print to see it; outside its graph it has no meaning.")
+
+    def _host(self) -> Any:
+        self._refuse("a tensor cannot become a NumPy array here", "Use td ops instead of NumPy's on it, or td.numpy_function.")
+
+    def __bool__(self) -> bool:
+        self._refuse(
+            "using a tensor as a Python bool is not allowed",
+            "Use td.cond or td.where to choose by a tensor; a Python `if`, `while`, `and`, `or` or `not` decides while tracing, when the value is not known "
+            "(its function is run as written: AutoGraph does not convert it, for instance as its source is not available).",
+        )
+
+    def _scalar(self, kind: str) -> Any:
+        self._refuse(f"a tensor cannot become a Python {kind} here", f"Use td.cast to change its dtype, or compute with the tensor itself instead of a Python {kind}.")
+
+    def __index__(self) -> int:
+        self._refuse("a tensor cannot be a Python index here", "Use td.range for a loop over a tensor's value, or td.gather to pick by it.")
+
+    def __len__(self) -> int:
+        dims = self.value.spec.dims
+        if dims and isinstance(dims[0], int):
+            return dims[0]
+        self._refuse("len() is not known", "Use td.shape(x)[0].")
+
+    def __iter__(self) -> Iterator[Any]:
+        dims = self.value.spec.dims
+        if dims is None or not dims or not isinstance(dims[0], int):
+            self._refuse("iterating over this tensor is not possible", "Its first size is not known while tracing; use td.map_fn, td.while_loop, or td.unstack with num.")
+        return (self[i] for i in range(dims[0]))
+
+    def __format__(self, spec: str) -> str:
+        return str(self)
+
+    def __reduce__(self) -> Any:
+        self._refuse("a symbolic tensor cannot be pickled", "Return it from the function first.")
+
+    def __str__(self) -> str:
+        return f'Tensor("{self.name}", shape={self.shape}, dtype={self.dtype.name})'
+
+    def __repr__(self) -> str:
+        return f"<tf.Tensor '{self.name}' shape={self.shape} dtype={self.dtype.name}>"
+
+
+SYMBOLIC = Key(_SymbolicDevice(), float32)
+"""The dispatch key of every symbolic tensor: no kernel is ever found for it."""
+
+Operators.__hash__ = _unhashable  # type: ignore[method-assign,assignment]
+registry.on_invalidate(install_operators)
+install_operators()
+
+
+def leaked(tensor: SymbolicTensor) -> InvalidArgumentError:
+    """The error for a symbolic tensor that is used outside the graph it belongs to."""
+    return SymbolicTensorError(
+        f"a symbolic tensor of graph {tensor.value.graph.name!r}, made at {tensor.value.node.source}, is used outside that graph's scope. It leaked out of "
+        "the traced function, through a global, an attribute, a list or a closure. Return it from the function instead, or keep it in a td.Variable with assign()."
+    )
+
+

@@ -1,0 +1,270 @@
+"""Variables: tensors whose value can be replaced, by assignment only.
+
+An assignment puts another buffer in place; what was read before keeps its value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from treadle import devices, state
+from treadle.conversion import convert_to_tensor
+from treadle.dtypes import DType, as_dtype
+from treadle.errors import DTypeError, FailedPreconditionError, InvalidArgumentError, ShapeError
+from treadle.registry import registry
+from treadle.shapes import TensorShape
+from treadle.state import LOCAL
+from treadle.tensor import Operators, SymbolicTensor, Tensor, next_id, to_device
+
+
+class Variable(Operators):
+    """A mutable value that traced functions read and write (TensorFlow's ``tf.Variable``).
+
+    Args:
+        initial_value: what it holds first: a tensor, whatever converts to one, or a function without arguments that gives it.
+        trainable: whether tapes watch it and ``Module.trainable_variables`` lists it.
+        name: for messages and printing.
+        dtype: of the value; by default that of ``initial_value``.
+        shape: what every assigned value must be compatible with; by default the initial value's. ``None`` sizes may vary.
+
+    Raises:
+        ShapeError: the initial value does not fit ``shape``.
+    """
+
+    __slots__ = ("__weakref__", "_buffer", "_id", "_key", "_shape", "_trainable", "name")
+
+    _buffer: Any
+
+    def __init__(
+        self,
+        initial_value: Any = None,
+        trainable: bool | None = None,
+        validate_shape: bool = True,
+        caching_device: Any = None,
+        name: str | None = None,
+        variable_def: Any = None,
+        dtype: Any = None,
+        import_scope: Any = None,
+        constraint: Callable[..., Any] | None = None,
+        synchronization: Any = None,
+        aggregation: Any = None,
+        shape: Any = None,
+        experimental_enable_variable_lifting: bool = True,
+    ) -> None:
+        if initial_value is None:
+            raise ValueError("a Variable needs an initial value: td.Variable(initial_value)")
+        graph = LOCAL.graph
+        wanted = None if dtype is None else as_dtype(dtype)
+        if callable(initial_value) and not isinstance(initial_value, Operators):
+            initial_value = initial_value()
+        if isinstance(initial_value, SymbolicTensor) and graph is not None:
+            initial_value = initial_value.value.graph.evaluate(initial_value)
+        with state.recording(None) if graph is not None else state.untaped():
+            tensor = convert_to_tensor(initial_value, wanted)
+        if LOCAL.device is not None:
+            tensor = to_device(tensor, devices.default())
+        self._shape = tensor.shape if shape is None else TensorShape(shape)
+        if not self._shape.is_compatible_with(tensor.shape):
+            raise ShapeError(f"Variable: the initial value has shape {tensor.shape}, which does not fit the declared shape {self._shape}")
+        self._buffer = tensor._buffer
+        self._key = tensor._key
+        self._id = next_id()
+        self._trainable = True if trainable is None else bool(trainable)
+        self.name = f"{name or 'Variable'}:0"
+        if graph is not None:
+            graph.created.append(self)
+
+    # ------------------------------------------------------------------ description
+
+    @property
+    def dtype(self) -> DType:
+        """The dtype of the value."""
+        return self._key.dtype
+
+    @property
+    def shape(self) -> TensorShape:
+        """The shape that every value is compatible with."""
+        return self._shape
+
+    @property
+    def dims(self) -> tuple[int, ...] | None:
+        """Sizes as a tuple; None for an unknown rank."""
+        from treadle.dims import Dim
+
+        if self._shape.is_fully_defined():
+            return tuple(self._shape)  # type: ignore[arg-type]
+        if self._shape.rank is None:
+            return None
+        return tuple(Dim.symbol() if d is None else d for d in self._shape)  # type: ignore[misc]
+
+    @property
+    def device(self) -> str:
+        """Where the value is."""
+        return self._key.device.name  # type: ignore[no-any-return]
+
+    @property
+    def trainable(self) -> bool:
+        """Whether tapes watch it unasked."""
+        return self._trainable
+
+    @property
+    def handle(self) -> Variable:
+        """The Variable itself: its own handle."""
+        return self
+
+    def get_shape(self) -> TensorShape:
+        """The same as ``shape``."""
+        return self._shape
+
+    # ------------------------------------------------------------------ reading
+
+    def value(self) -> Any:
+        """The value it has now, as a tensor."""
+        graph = LOCAL.graph
+        if graph is not None:
+            tensor = graph.read(self)
+        else:
+            self._alive()
+            tensor = Tensor(self._buffer, self._key)
+        for tape in LOCAL.tapes:
+            tape.record_read(self, tensor)
+        return tensor
+
+    read_value = value
+    __treadle_tensor__ = value
+
+    def _alive(self) -> None:
+        if not hasattr(self, "_buffer"):
+            raise FailedPreconditionError(f"Variable {self.name!r} has no value")
+
+    def numpy(self) -> Any:
+        """A writable NumPy copy of the value."""
+        return self._now().numpy()
+
+    def _now(self) -> Tensor:
+        if LOCAL.graph is not None:
+            return self.value()  # type: ignore[no-any-return]
+        self._alive()
+        return Tensor(self._buffer, self._key)
+
+    def initialized_value(self) -> Any:
+        """The same as ``value()``."""
+        return self.value()
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        return self._now().__array__(dtype, copy)
+
+    def __dlpack__(self, **options: Any) -> Any:
+        return self._now().__dlpack__(**options)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return self._now().__dlpack_device__()
+
+    def __bool__(self) -> bool:
+        return bool(self._now())
+
+    def __float__(self) -> float:
+        return float(self._now())
+
+    def __int__(self) -> int:
+        return int(self._now())
+
+    def __complex__(self) -> complex:
+        return complex(self._now())
+
+    def __index__(self) -> int:
+        return self._now().__index__()
+
+    def __len__(self) -> int:
+        return len(self._now())
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.value())
+
+    def __getitem__(self, index: Any) -> Any:
+        piece = registry.role("__getitem__")(self.value(), index)
+        piece._origin = (self, index)
+        return piece
+
+    def __format__(self, spec: str) -> str:
+        return format(self._now(), spec)
+
+    # ------------------------------------------------------------------ writing
+
+    def assign(self, value: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True) -> Variable:
+        """Replace the value.
+
+        Args:
+            value: of a compatible shape and the same dtype; Python numbers and arrays convert.
+
+        Returns:
+            The Variable.
+
+        Raises:
+            ShapeError: the shape does not fit.
+            DTypeError: the dtype differs.
+        """
+        tensor = value if isinstance(value, Tensor) else convert_to_tensor(value, None, self.dtype)
+        if tensor.dtype is not self.dtype:
+            raise DTypeError(f"assign: Variable {self.name!r} holds {self.dtype.name}, and the value is {tensor.dtype.name}; use td.cast")
+        if not self._shape.is_compatible_with(tensor.shape):
+            raise ShapeError(f"assign: Variable {self.name!r} has shape {self._shape}, and the value has {tensor.shape}; they must be compatible")
+        graph = LOCAL.graph
+        if graph is not None:
+            graph.assign(self, tensor)
+        else:
+            if isinstance(tensor, SymbolicTensor):
+                from treadle.tensor import leaked
+
+                raise leaked(tensor)
+            self._buffer = to_device(tensor, self._key.device)._buffer
+        return self
+
+    def assign_add(self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True) -> Variable:
+        """Add to the value."""
+        return self.assign(registry.role("__add__")(self._unwatched(), self._operand(delta)))
+
+    def assign_sub(self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True) -> Variable:
+        """Subtract from the value."""
+        return self.assign(registry.role("__sub__")(self._unwatched(), self._operand(delta)))
+
+    def _unwatched(self) -> Any:
+        with state.untaped():
+            return self.value()
+
+    def _operand(self, delta: Any) -> Any:
+        tensor = convert_to_tensor(delta, None, self.dtype)
+        if not isinstance(delta, Variable) and self._shape.is_fully_defined() and not self._shape.is_compatible_with(tensor.shape) and tensor.shape.rank:
+            raise ShapeError(f"assign: Variable {self.name!r} has shape {self._shape}, and the value has {tensor.shape}; they must be compatible")
+        return tensor
+
+    def assign_slice(self, index: Any, value: Any) -> Variable:
+        """Replace the part of the value that ``self[index]`` reads."""
+        with state.untaped():
+            return self.assign(registry.role("set_item")(self.value(), index, value))
+
+    # ------------------------------------------------------------------ copying and printing
+
+    def __copy__(self) -> Variable:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Variable:
+        if LOCAL.graph is not None:
+            raise InvalidArgumentError(f"Variable {self.name!r} cannot be copied while tracing")
+        twin = Variable(self._now(), self._trainable, name=self.name.removesuffix(":0"), shape=self._shape)
+        memo[id(self)] = twin
+        return twin
+
+    def __reduce__(self) -> Any:
+        return (_unpickle, (self._now(), self._trainable, self.name.removesuffix(":0"), self._shape.as_list() if self._shape.rank is not None else None))
+
+    def __repr__(self) -> str:
+        head = f"<tf.Variable '{self.name}' shape={self._shape} dtype={self.dtype.name}"
+        return f"{head}>" if LOCAL.graph is not None else f"{head}, numpy={self._now().__repr__().partition('numpy=')[2]}"
+
+    __str__ = __repr__
+
+
+def _unpickle(value: Tensor, trainable: bool, name: str, shape: Any) -> Variable:
+    return Variable(value, trainable, name=name, shape=TensorShape(shape))

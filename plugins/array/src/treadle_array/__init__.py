@@ -1,0 +1,1 @@
+"""Kernels written once against NumPy's API, as functions of the array module."""

@@ -1,0 +1,1 @@
+"""Op contracts: inference, gradients and the public functions that call them."""

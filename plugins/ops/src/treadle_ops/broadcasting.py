@@ -1,0 +1,67 @@
+"""Broadcasting and its way back: a tensor repeated to a shape, and a cotangent summed to the shape of what was repeated."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from treadle import dims as sizes
+from treadle.contracts.spec import Spec
+from treadle.declare import HostSpec, gradient, op
+from treadle.dims import Dim
+from treadle.dtypes import DType, int32
+from treadle.errors import ShapeError
+from treadle_ops.inference import NUMERIC, dims_of_value, require_kind
+
+
+@op("shape", spec_only=True)
+def shape_op(x: Spec, *, out_type: DType) -> Spec:
+    """The sizes of the axes of ``x``."""
+    if x.dims is None:
+        return Spec((Dim.symbol(),), out_type)
+    return Spec((len(x.dims),), out_type, x.dims)
+
+
+def shape_of(x: Any) -> Any:
+    """The shape of a tensor as a host input wants it: a tuple where it is known, else a tensor."""
+    dims = x.dims
+    if dims is not None and all(type(d) is int for d in dims):
+        return tuple(dims)
+    return shape_op(x, out_type=int32)
+
+
+@op("broadcast_to", aliases=True)
+def broadcast_to_op(x: Spec, shape: HostSpec) -> Spec:
+    """Repeat axes of size 1, and put new ones in front."""
+    wanted = dims_of_value(shape)
+    if wanted is None or x.dims is None:
+        return Spec(wanted, x.dtype)
+    if len(wanted) < len(x.dims):
+        raise ShapeError(f"broadcast_to: shape {x.shape} has more axes than {Spec(wanted, x.dtype).shape}")
+    for have, want in zip(reversed(x.dims), reversed(wanted), strict=False):
+        if isinstance(have, int) and have != 1 and sizes.known_different(have, want):
+            raise ShapeError(f"broadcast_to: shape {x.shape} does not broadcast to {Spec(wanted, x.dtype).shape}")
+    return Spec(wanted, x.dtype)
+
+
+@gradient(broadcast_to_op)
+def _(ctx: Any, g: Any) -> Any:
+    return sum_like(g, ctx.inputs[0]), None
+
+
+@op("sum_to_shape", aliases=True)
+def sum_to_shape(x: Spec, shape: HostSpec) -> Spec:
+    """Sum over the axes along which ``shape`` was broadcast to the shape of ``x``."""
+    return Spec(dims_of_value(shape), require_kind(x, NUMERIC))
+
+
+@gradient(sum_to_shape)
+def _(ctx: Any, g: Any) -> Any:
+    return broadcast_to_op(g, shape_of(ctx.inputs[0])), None
+
+
+def sum_like(g: Any, like: Any) -> Any:
+    """The cotangent ``g`` of a broadcast result, for an input of the shape of ``like``."""
+    dims = like.dims
+    if dims is not None and g.dims == dims:
+        return g
+    return sum_to_shape(g, shape_of(like))

@@ -1,0 +1,68 @@
+"""Elementwise ops declared as rows: name, public names, dtypes, what it does."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Sequence
+from typing import Any
+
+from treadle.contracts.spec import Spec
+from treadle.declare import op
+from treadle.dtypes import DType
+from treadle_ops.inference import elementwise, kinds_text
+
+
+def unary(
+    name: str, public: str | Sequence[str], kinds: str, summary: str, *, dtype: DType | None = None, sources: str = "", argument: str = "x", **options: Any
+) -> Any:
+    """Declare an elementwise op of one input.
+
+    Args:
+        name: of the op.
+        public: the public names of its entry point.
+        kinds: of dtypes that it takes.
+        summary: what it does, in one line.
+        dtype: of the result where it is not that of the input.
+        sources: a line for the docs.
+        argument: the input's name.
+        **options: of the op.
+    """
+
+    def infer(x: Spec) -> Spec:
+        return elementwise(x, kinds=kinds, dtype=dtype)
+
+    if argument != "x":
+        infer = _renamed(infer, argument)
+    result = f"of dtype {dtype.name}" if dtype is not None else f"of the dtype of ``{argument}``"
+    return _declare(infer, name, public, summary, f"    {argument}: any shape, {kinds_text(kinds)}.", f"    The shape of ``{argument}``, {result}.", sources, options)
+
+
+def binary(name: str, public: str | Sequence[str], kinds: str, summary: str, *, dtype: DType | None = None, sources: str = "", **options: Any) -> Any:
+    """Declare an elementwise op of two inputs that broadcast; arguments as for ``unary``."""
+
+    def infer(x: Spec, y: Spec) -> Spec:
+        return elementwise(x, y, kinds=kinds, dtype=dtype)
+
+    result = f"of dtype {dtype.name}" if dtype is not None else "of their dtype"
+    args = f"    x: any shape, {kinds_text(kinds)}.\n    y: a shape that broadcasts with that of ``x``, the same dtype."
+    return _declare(infer, name, public, summary, args, f"    The broadcast shape, {result}.", sources, options, raises="    ShapeError: the shapes do not broadcast.\n")
+
+
+def _declare(infer: Any, name: str, public: Any, summary: str, args: str, returns: str, sources: str, options: dict[str, Any], raises: str = "") -> Any:
+    infer.__module__ = inspect.currentframe().f_back.f_back.f_globals["__name__"]  # type: ignore[union-attr]
+    paths = public.split() if isinstance(public, str) else public
+    source = sources or (f"TensorFlow ``tf.{paths[-1]}``." if paths else "")
+    infer.__doc__ = f"{summary}\n\nArgs:\n{args}\n    name: ignored.\n\nReturns:\n{returns}\n\nRaises:\n{raises}    DTypeError: the dtype is another one.\n"
+    if source:
+        infer.__doc__ += f"\nSources:\n    {source}\n"
+    return op(name, public=paths, elementwise=True, **options)(infer)
+
+
+def _renamed(infer: Any, argument: str) -> Any:
+    """The same function with its only parameter called otherwise."""
+    code = infer.__code__
+    renamed = type(infer)(
+        code.replace(co_varnames=(argument, *code.co_varnames[1:])), infer.__globals__, infer.__name__, infer.__defaults__, infer.__closure__
+    )
+    renamed.__annotations__ = {argument: "Spec", "return": "Spec"}
+    return renamed

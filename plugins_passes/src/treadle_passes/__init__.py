@@ -1,0 +1,1 @@
+"""Optimizer passes: one module and one entry point per pass, and the schedule that orders them."""
