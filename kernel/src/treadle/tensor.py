@@ -101,6 +101,7 @@ class Tensor(Operators):
     def __init__(self, buffer: Any, key: Key) -> None:
         self._buffer = buffer
         self._key = key
+        self._id = 0
 
     # ------------------------------------------------------------------ description
 
@@ -291,6 +292,7 @@ class SymbolicTensor(Tensor):
     def __init__(self, value: Any) -> None:
         self.value = value
         self._key = SYMBOLIC
+        self._id = 0
 
     @property
     def dtype(self) -> DType:

@@ -11,20 +11,60 @@ from treadle.contracts.spec import Spec
 from treadle.dims import Dim
 from treadle.graph.func_graph import FuncGraph
 from treadle.graph.graph import Value
-from treadle.tensor import SymbolicTensor, Tensor
+from treadle.tensor import Operators, SymbolicTensor
 
 
 class Reads(NamedTuple):
-    """Per flat tensor input and per output, whether its content is read."""
+    """What a gradient reads.
+
+    Attributes:
+        inputs: per flat tensor input, whether its content is read.
+        outputs: the same per output.
+        partly: not every input's content is.
+        all_outputs: every output's content is.
+        no_output: the gradient does not look at the outputs at all, not even at their shapes.
+    """
 
     inputs: tuple[bool, ...]
     outputs: tuple[bool, ...]
+    partly: bool
+    all_outputs: bool
+    no_output: bool
 
 
-def reads_of(op: Op, inputs: list[Any], tensors: list[Tensor], outputs: list[Any], attrs: dict[str, Any]) -> Reads:
+def _reads(inputs: tuple[bool, ...], outputs: tuple[bool, ...], looked_at_outputs: bool) -> Reads:
+    return Reads(inputs, outputs, not all(inputs), all(outputs), not looked_at_outputs)
+
+
+class _Watched(GradientContext):
+    """A context that notices whether its outputs are asked for."""
+
+    __slots__ = ("_outputs", "asked")
+
+    @property
+    def outputs(self) -> list[Any]:  # type: ignore[override]
+        self.asked = True
+        return self._outputs  # type: ignore[no-any-return]
+
+    @outputs.setter
+    def outputs(self, given: list[Any]) -> None:
+        self._outputs = given
+        self.asked = False
+
+
+def reads_of(op: Op, inputs: Any, tensors: list[Any], outputs: list[Any], attrs: dict[str, Any]) -> Reads:
     """What the gradient of this call reads; remembered per dtypes, ranks and attributes."""
     try:
-        key = (tuple([(t.dtype, t.ndim) for t in tensors]), tuple(attrs.values()), tuple(i for i in inputs if type(i) is tuple))
+        if op.is_plain and len(tensors) <= 2:
+            first = tensors[0]
+            key: Any = (first._key, first._buffer.ndim)
+            if len(tensors) == 2:
+                second = tensors[1]
+                key += (second._key, second._buffer.ndim)
+        else:
+            key = (tuple([(t._key, t._buffer.ndim) for t in tensors]), tuple([i for i in inputs if type(i) is tuple]))
+        if attrs:
+            key += tuple(attrs.values())
         known = op.reads.get(key)
     except TypeError:
         return _everything(tensors, outputs)
@@ -33,11 +73,11 @@ def reads_of(op: Op, inputs: list[Any], tensors: list[Tensor], outputs: list[Any
     return known  # type: ignore[no-any-return]
 
 
-def _everything(tensors: list[Tensor], outputs: list[Any]) -> Reads:
-    return Reads((True,) * len(tensors), (True,) * len(outputs))
+def _everything(tensors: list[Any], outputs: list[Any]) -> Reads:
+    return _reads((True,) * len(tensors), (True,) * len(outputs), True)
 
 
-def _find_out(op: Op, inputs: list[Any], tensors: list[Tensor], outputs: list[Any], attrs: dict[str, Any]) -> Reads:
+def _find_out(op: Op, inputs: Any, tensors: list[Any], outputs: list[Any], attrs: dict[str, Any]) -> Reads:
     assert op.gradient is not None
     graph = FuncGraph(f"gradient of {op.name}")
     try:
@@ -46,23 +86,23 @@ def _find_out(op: Op, inputs: list[Any], tensors: list[Tensor], outputs: list[An
             results = [_stand_in(graph, t) for t in outputs]
             cotangents = [_stand_in(graph, t) if t.dtype.is_differentiable else None for t in outputs]
             arguments = [
-                [stand_ins[id(t)] for t in entry] if isinstance(entry, list) else stand_ins[id(entry)] if isinstance(entry, Tensor) else entry
+                [stand_ins[id(t)] for t in entry] if isinstance(entry, list) else stand_ins[id(entry)] if isinstance(entry, Operators) else entry
                 for entry in inputs
             ]
-            context = GradientContext(op, arguments, results, attrs, (True,) * len(tensors))
+            context = _Watched(op, arguments, results, attrs, [1] * len(tensors), [], [])
             given = [g for g in context.pull(cotangents) if isinstance(g, SymbolicTensor)]
     except Exception:
         return _everything(tensors, outputs)  # the gradient itself will say what is wrong when it is called
     returned = {g.value for g in given}
-    return Reads(
+    return _reads(
         tuple(_is_read(stand_ins[id(t)].value, returned) for t in tensors),
         tuple(_is_read(t.value, returned) for t in results),
+        context.asked,
     )
 
 
 def _stand_in(graph: FuncGraph, tensor: Any) -> SymbolicTensor:
-    rank = len(tensor.dims) if tensor.dims is not None else None
-    dims = None if rank is None else tuple(1 if d == 1 else Dim.symbol() for d in tensor.dims)
+    dims = None if tensor.dims is None else tuple(1 if d == 1 else Dim.symbol() for d in tensor.dims)
     return SymbolicTensor(graph.placeholder(Spec(dims, tensor.dtype), "x"))
 
 

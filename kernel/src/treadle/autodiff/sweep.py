@@ -26,6 +26,7 @@ class SpecOnly(Tensor):
         self._dims = dims
         self._dtype = dtype
         self._key = SYMBOLIC
+        self._id = 0
 
     @property
     def dtype(self) -> DType:
@@ -52,24 +53,48 @@ class SpecOnly(Tensor):
     __str__ = __repr__
 
 
+class LazyZeros(Tensor):
+    """Zeros that are made when something reads them, as most gradients do not."""
+
+    __slots__ = ("_made", "_shape")
+
+    def __init__(self, shape: tuple[int, ...], key: Any) -> None:
+        self._shape = shape
+        self._key = key
+        self._id = 0
+        self._made = None
+
+    @property
+    def _buffer(self) -> Any:  # type: ignore[override]
+        if self._made is None:
+            self._made = registry.role("zeros")(self._shape, self._key.dtype)._on(self._key.device.name)._buffer
+        return self._made
+
+
 class GradientContext:
-    """What the gradient of an op may look at.
+    """One call of an op that a tape saw: what its gradient may look at, and where cotangents go.
 
     Attributes:
+        op: the contract.
         inputs: as the op declares them: tensors, lists of tensors, host values.
         outputs: the results, as tensors.
-        attrs: every attribute.
-        needs: per flat tensor input, whether its gradient is wanted.
+        attrs: every attribute; each can be read as ``ctx.<name>`` too.
+        needs: identity per flat tensor input; 0 where no gradient is wanted.
+        results: identity per output.
+        specs: per output what zeros are made from; None where nothing ever flows back.
     """
 
-    __slots__ = ("attrs", "inputs", "needs", "op", "outputs")
+    __slots__ = ("attrs", "inputs", "needs", "op", "outputs", "results", "specs")
+    zeros = True
 
-    def __init__(self, op: Op, inputs: list[Any], outputs: list[Any], attrs: dict[str, Any], needs: tuple[bool, ...]) -> None:
+    def __init__(self, op: Op, inputs: Any, outputs: list[Any], attrs: dict[str, Any], needs: list[int], results: list[int], specs: list[Any]) -> None:
         self.op = op
         self.inputs = inputs
         self.outputs = outputs
         self.attrs = attrs
         self.needs = needs
+        self.results = results
+        self.specs = specs
 
     @property
     def output(self) -> Any:
@@ -83,15 +108,21 @@ class GradientContext:
         except KeyError:
             raise AttributeError(f"op {self.op.name!r} has no attribute {name!r}") from None
 
-    def pull(self, cotangents: list[Any]) -> list[Any]:
+    def pull(self, cotangents: list[Any]) -> Any:
         """The gradient per flat tensor input."""
-        assert self.op.gradient is not None
-        result = self.op.gradient(self, *cotangents)
-        results = list(result) if isinstance(result, tuple | list) and not (len(self.op.inputs) == 1 and self.op.inputs[0].sequence) else [result]
-        if len(results) != len(self.op.inputs):
-            raise InvalidArgumentError(f"the gradient of op {self.op.name!r} gives {len(results)} gradients for {len(self.op.inputs)} inputs")
+        op = self.op
+        assert op.gradient is not None
+        result = op.gradient(self, *cotangents)
+        if op.is_plain:
+            results = result if type(result) is tuple else (result,)
+            if len(results) != len(op.inputs):
+                raise InvalidArgumentError(f"the gradient of op {op.name!r} gives {len(results)} gradients for {len(op.inputs)} inputs")
+            return results
+        results = list(result) if isinstance(result, tuple | list) and not (len(op.inputs) == 1 and op.inputs[0].sequence) else [result]
+        if len(results) != len(op.inputs):
+            raise InvalidArgumentError(f"the gradient of op {op.name!r} gives {len(results)} gradients for {len(op.inputs)} inputs")
         flat: list[Any] = []
-        for declared, given, entry in zip(self.op.inputs, results, self.inputs, strict=True):
+        for declared, given, entry in zip(op.inputs, results, self.inputs, strict=True):
             if declared.kind == "host":
                 continue
             if declared.sequence:
@@ -102,31 +133,31 @@ class GradientContext:
 
 
 class Record:
-    """One call that a tape saw.
+    """One call that brings its own way back: a function, a custom gradient, the reading of a Variable.
 
     Attributes:
-        name: of the op or function, for messages.
+        name: for messages.
         pull: cotangents of the outputs to gradients of the inputs.
-        inputs: identity per input; 0 where no gradient is wanted.
-        outputs: identity per output.
-        specs: (dims, dtype) per output, to make zeros where nothing flows back; None where nothing ever can.
+        needs: identity per input; 0 where no gradient is wanted.
+        results: identity per output.
+        specs: per output what zeros are made from; None where nothing ever flows back.
         zeros: whether ``pull`` wants zeros instead of None.
     """
 
-    __slots__ = ("inputs", "name", "outputs", "pull", "specs", "zeros")
+    __slots__ = ("name", "needs", "pull", "results", "specs", "zeros")
 
     def __init__(
-        self, name: str, pull: Callable[[list[Any]], list[Any]], inputs: list[int], outputs: list[int], specs: list[Any], zeros: bool = True
+        self, name: str, pull: Callable[[list[Any]], list[Any]], needs: list[int], results: list[int], specs: list[Any], zeros: bool = True
     ) -> None:
         self.name = name
         self.pull = pull
-        self.inputs = inputs
-        self.outputs = outputs
+        self.needs = needs
+        self.results = results
         self.specs = specs
         self.zeros = zeros
 
 
-def sweep(records: Iterable[Record], cotangents: dict[int, Any], keep: set[int]) -> dict[int, Any]:
+def sweep(records: Iterable[Any], cotangents: dict[int, Any], keep: set[int]) -> dict[int, Any]:
     """Pull cotangents back through records, the latest first.
 
     Args:
@@ -139,18 +170,29 @@ def sweep(records: Iterable[Record], cotangents: dict[int, Any], keep: set[int])
     """
     accumulate = registry.role("accumulate")
     found: dict[int, Any] = {}
+    take = cotangents.pop
     for record in records:
-        arrived = []
-        for identity in record.outputs:
-            cotangent = cotangents.pop(identity, None)
-            if cotangent is not None and identity in keep:
+        if len(record.results) == 1:
+            identity = record.results[0]
+            cotangent = take(identity, None)
+            if cotangent is None:
+                continue
+            if identity in keep:
                 found[identity] = cotangent
-            arrived.append(cotangent)
-        if all(c is None for c in arrived):
-            continue
-        if record.zeros and None in [None if c is None else 0 for c in arrived]:
-            arrived = [zeros(spec) if c is None and spec is not None else c for c, spec in zip(arrived, record.specs, strict=True)]
-        for identity, gradient in zip(record.inputs, record.pull(arrived), strict=True):
+            arrived = [cotangent]
+        else:
+            arrived = [take(identity, None) for identity in record.results]
+            missing = 0
+            for identity, cotangent in zip(record.results, arrived, strict=True):
+                if cotangent is None:
+                    missing += 1
+                elif identity in keep:
+                    found[identity] = cotangent
+            if missing == len(arrived):
+                continue
+            if missing and record.zeros:
+                arrived = [zeros(spec) if c is None and spec is not None else c for c, spec in zip(arrived, record.specs, strict=True)]
+        for identity, gradient in zip(record.needs, record.pull(arrived), strict=True):
             if identity and gradient is not None:
                 before = cotangents.get(identity)
                 cotangents[identity] = gradient if before is None else accumulate(before, gradient)
@@ -161,5 +203,5 @@ def sweep(records: Iterable[Record], cotangents: dict[int, Any], keep: set[int])
 
 
 def zeros(spec: Any) -> Any:
-    """Zeros of a record's output: of its dims and dtype, or like the tensor itself where dims are unknown."""
-    return registry.role("zeros_like")(spec if isinstance(spec, Tensor) else SpecOnly(*spec))
+    """Zeros of a record's output, from the symbolic tensor, or from its shape and dispatch key."""
+    return registry.role("zeros_like")(spec) if isinstance(spec, Tensor) else LazyZeros(*spec)

@@ -17,8 +17,13 @@ from treadle.eager.dispatch import flat
 from treadle.errors import InvalidArgumentError, ShapeError
 from treadle.registry import registry
 from treadle.state import LOCAL
-from treadle.tensor import SymbolicTensor, Tensor, next_id
+from treadle.tensor import Operators, SymbolicTensor, Tensor, next_id
 from treadle.variable import Variable
+
+
+_NO_SPECS: list[Any] = [None]
+_UNREAD: list[Any] = []
+_MOST_SHAPES = 4096
 
 
 class UnconnectedGradients(enum.Enum):
@@ -30,7 +35,7 @@ class UnconnectedGradients(enum.Enum):
 
 def identity_of(tensor: Any) -> int:
     """The identity of a tensor for tapes, given at the first question."""
-    identity = getattr(tensor, "_id", 0)
+    identity: int = tensor._id
     if not identity:
         identity = tensor._id = next_id()
     return identity
@@ -47,7 +52,7 @@ class GradientTape:
     def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True) -> None:
         self._persistent = persistent
         self._watch_variables = watch_accessed_variables
-        self._records: list[Record] | None = []
+        self._records: list[Any] | None = []
         self._watched: set[int] = set()
         self._variables: dict[int, weakref.ref[Any]] = {}
         self._recording = False
@@ -73,7 +78,8 @@ class GradientTape:
         self._recording = True
 
     def _pop(self) -> None:
-        LOCAL.tapes = tuple(t for t in LOCAL.tapes if t is not self)
+        tapes = LOCAL.tapes
+        LOCAL.tapes = tapes[:-1] if tapes and tapes[-1] is self else tuple(t for t in tapes if t is not self)
         self._recording = False
         state.leave()
 
@@ -130,45 +136,73 @@ class GradientTape:
 
     # ------------------------------------------------------------------ recording
 
-    def record_op(self, op: Op, inputs: list[Any], attrs: dict[str, Any], outputs: list[Any]) -> None:
-        """Note a call of an op, if it reads anything watched and has a gradient."""
+    def record_op(self, op: Op, inputs: Any, attrs: dict[str, Any], outputs: list[Any]) -> None:
+        """Note a call of an op, if it reads anything watched and has a gradient.
+
+        Args:
+            op: the contract.
+            inputs: as the op declares them; a Variable stands for the value it has now.
+            attrs: every attribute.
+            outputs: the results.
+        """
         if op.gradient is None:
             return
+        tensors = inputs if op.is_plain else [t for t in flat(list(inputs)) if isinstance(t, Operators)]
         watched = self._watched
-        tensors = [t for t in flat(inputs) if isinstance(t, Tensor)]
-        identities = [i if i in watched else 0 for i in [getattr(t, "_id", 0) for t in tensors]]
-        if not any(identities):
+        identities: list[int] = []
+        found = has_variables = False
+        for tensor in tensors:
+            identity = tensor._id
+            if identity:
+                if type(tensor) is Variable:
+                    has_variables = True
+                    if self._watch_variables and tensor._trainable and identity not in watched:
+                        self._watch_variable(tensor)
+                if identity in watched:
+                    found = True
+                else:
+                    identity = 0
+            identities.append(identity)
+        if not found:
             return
-        specs = self._adopt(outputs)
-        if not any(spec is not None for spec in specs):
-            return
+        if len(outputs) == 1:
+            (output,) = outputs
+            if not output.dtype.is_differentiable:
+                return
+            made = output._id
+            if not made:
+                made = output._id = next_id()
+            watched.add(made)
+            results, specs = [made], _NO_SPECS
+        else:
+            adopted = self._adopt(outputs)
+            if adopted is None:
+                return
+            results, specs = [t._id for t in outputs], adopted
         if LOCAL.graph is None:
             reads = reads_of(op, inputs, tensors, outputs, attrs)
-            if False in reads.inputs:
-                kept = iter([t if r else SpecOnly(t.dims, t.dtype) for t, r in zip(tensors, reads.inputs, strict=True)])
-                inputs = [
-                    [next(kept) for _ in entry] if isinstance(entry, list) else next(kept) if isinstance(entry, Tensor) else entry for entry in inputs
-                ]
-            results = [t if r else SpecOnly(t.dims, t.dtype) for t, r in zip(outputs, reads.outputs, strict=True)]
-        else:
-            results = outputs
-        context = GradientContext(op, inputs, results, attrs, tuple([i != 0 for i in identities]))
-        assert self._records is not None
-        self._records.append(Record(op.name, context.pull, identities, [identity_of(t) for t in outputs], specs))
+            if has_variables or reads.partly:
+                kept = [t if r and type(t) is Tensor else _kept(t, r) for t, r in zip(tensors, reads.inputs, strict=True)]
+                inputs = kept if op.is_plain else _regrouped(inputs, kept)
+            if reads.no_output:
+                outputs = _UNREAD
+            elif not reads.all_outputs:
+                outputs = [t if r else _shape_only(t) for t, r in zip(outputs, reads.outputs, strict=True)]
+        self._records.append(GradientContext(op, inputs, outputs, attrs, identities, results, specs))  # type: ignore[union-attr]
 
     def record_call(self, name: str, inputs: list[Any], outputs: list[Any], pull: Any, zeros: bool = True) -> bool:
         """Note a call that brings its own way back: a function, a custom gradient. False if nothing in it is watched."""
-        identities = [i if i in self._watched else 0 for i in [getattr(t, "_id", 0) for t in inputs]]
+        identities = [t._id if t._id in self._watched else 0 for t in inputs]
         if not any(identities):
             return False
-        specs = self._adopt(outputs)
+        specs = self._adopt(outputs) or [None] * len(outputs)
         assert self._records is not None
         self._records.append(Record(name, pull, identities, [identity_of(t) for t in outputs], specs, zeros))
         return True
 
     def is_watching(self, things: list[Any]) -> bool:
         """True if any of these tensors or Variables is watched, or a Variable would be."""
-        return any(getattr(t, "_id", 0) in self._watched or (self._watch_variables and isinstance(t, Variable) and t.trainable) for t in things)
+        return any(t._id in self._watched or (self._watch_variables and isinstance(t, Variable) and t.trainable) for t in things)
 
     def record_read(self, variable: Variable, tensor: Any) -> None:
         """Note that a Variable was read."""
@@ -177,22 +211,26 @@ class GradientTape:
         if variable._id in self._watched:
             assert self._records is not None
             self._watched.add(identity_of(tensor))
-            self._records.append(Record("read", _same, [variable._id], [tensor._id], [(tensor.dims, tensor.dtype)]))
+            self._records.append(Record("read", _same, [variable._id], [tensor._id], [None]))
 
     def touch(self, variable: Variable) -> None:
         """Watch a trainable Variable that a function reads."""
         if self._watch_variables and variable.trainable:
             self._watch_variable(variable)
 
-    def _adopt(self, outputs: list[Any]) -> list[Any]:
+    def _adopt(self, outputs: list[Any]) -> list[Any] | None:
+        """Watch results. Per result what zeros are made from, None where no gradient flows; None if it flows nowhere."""
         specs: list[Any] = []
+        any_flows = False
         for output in outputs:
+            identity = identity_of(output)
             if output.dtype.is_differentiable:
-                self._watched.add(identity_of(output))
-                specs.append(output if isinstance(output, SymbolicTensor) else (output.dims, output.dtype))
+                self._watched.add(identity)
+                any_flows = True
+                specs.append(output if type(output) is SymbolicTensor else (output._buffer.shape, output._key))
             else:
                 specs.append(None)
-        return specs
+        return specs if any_flows else None
 
     # ------------------------------------------------------------------ differentiating
 
@@ -219,11 +257,11 @@ class GradientTape:
         """
         if self._records is None:
             raise RuntimeError("A non-persistent GradientTape can only be used to compute one set of gradients (or jacobians); make it persistent=True")
-        unconnected = UnconnectedGradients(unconnected_gradients)
+        unconnected = unconnected_gradients if type(unconnected_gradients) is UnconnectedGradients else UnconnectedGradients(unconnected_gradients)
         if self._recording and not self._persistent:
             self._pop()
-        targets = nest.flatten(target)
-        wanted = nest.flatten(sources)
+        targets = [target] if isinstance(target, Operators) else nest.flatten(target)
+        wanted = [sources] if isinstance(sources, Operators) else nest.flatten(sources)
         for source in wanted:
             if not isinstance(source, Tensor | Variable):
                 raise TypeError(f"a gradient is asked with respect to {source!r} ({type(source).__name__}); sources are tensors and Variables")
@@ -231,29 +269,31 @@ class GradientTape:
         if len(seeds) != len(targets):
             raise InvalidArgumentError(f"output_gradients has {len(seeds)} entries for {len(targets)} targets; give one for each")
         found = self._sweep(targets, wanted, seeds)
-        results = [found.get(source._id) if hasattr(source, "_id") else None for source in wanted]
+        results = [found.get(source._id) for source in wanted]
         if unconnected is UnconnectedGradients.ZERO:
             zeros_like = registry.role("zeros_like")
             results = [zeros_like(s if isinstance(s, Tensor) else s.value()) if g is None else g for s, g in zip(wanted, results, strict=True)]
         if not self._persistent:
             self._records = None
             self._watched, self._kept = set(), []
-        return nest.pack_sequence_as(sources, results)
+        if isinstance(sources, Operators):
+            return results[0]
+        return results if type(sources) is list and len(sources) == len(results) else nest.pack_sequence_as(sources, results)
 
     def _sweep(self, targets: list[Any], wanted: list[Any], seeds: list[Any]) -> dict[int, Any]:
         assert self._records is not None
         accumulate = registry.role("accumulate")
         cotangents: dict[int, Any] = {}
         for target, seed in zip(targets, seeds, strict=True):
-            identity = getattr(target, "_id", 0)
+            identity = target._id
             if identity not in self._watched or not target.dtype.is_differentiable:
                 continue
-            given = registry.role("ones_like")(target) if seed is None else convert_to_tensor(seed, None, target.dtype)
-            if not given.shape.is_compatible_with(target.shape):
+            given = _ones_like(target) if seed is None else convert_to_tensor(seed, None, target.dtype)
+            if seed is not None and not given.shape.is_compatible_with(target.shape):
                 raise ShapeError(f"an output gradient of shape {given.shape} was given for a target of shape {target.shape}; they must be equal")
             before = cotangents.get(identity)
             cotangents[identity] = given if before is None else accumulate(before, given)
-        keep = {source._id for source in wanted if hasattr(source, "_id") and source.dtype.is_differentiable}
+        keep = {source._id for source in wanted if source._id and source.dtype.is_differentiable}
         records = reversed(self._records) if self._persistent else _used_up(self._records)
         return sweep(records, cotangents, keep)
 
@@ -299,10 +339,46 @@ class GradientTape:
         return batch_jacobian(self, target, source, UnconnectedGradients(unconnected_gradients))
 
 
-def _used_up(records: list[Record]) -> Iterator[Record]:
+def _ones_like(target: Any) -> Any:
+    """The cotangent of a target; that of an eager scalar, which most are, is made once."""
+    if type(target) is Tensor and target._buffer.shape == ():
+        one = target._key.one
+        if one is None:
+            one = target._key.one = registry.role("ones_like")(target)
+        return one
+    return registry.role("ones_like")(target)
+
+
+def _used_up(records: list[Any]) -> Iterator[Any]:
     """The records, latest first, each let go as it is given."""
     while records:
         yield records.pop()
+
+
+def _kept(tensor: Any, is_read: bool) -> Any:
+    """What a tape keeps of an input: the tensor (of a Variable the value it has now), or only its shape and dtype."""
+    if is_read:
+        return Tensor(tensor._buffer, tensor._key) if type(tensor) is Variable else tensor
+    return _shape_only(tensor)
+
+
+def _shape_only(tensor: Any) -> SpecOnly:
+    """The stand-in for a tensor that is not kept; one per shape and key, as they are immutable."""
+    key, shape = tensor._key, tensor._buffer.shape
+    found = key.stand_ins.get(shape)
+    if found is None:
+        if len(key.stand_ins) > _MOST_SHAPES:
+            key.stand_ins.clear()
+        found = key.stand_ins[shape] = SpecOnly(shape, key.dtype)
+    return found  # type: ignore[no-any-return]
+
+
+def _regrouped(inputs: Any, kept: list[Any]) -> list[Any]:
+    """Inputs with their tensors replaced in order."""
+    replaced = iter(kept)
+    return [
+        [next(replaced) for _ in entry] if isinstance(entry, list) else next(replaced) if isinstance(entry, Operators) else entry for entry in inputs
+    ]
 
 
 def _same(cotangents: list[Any]) -> list[Any]:

@@ -25,14 +25,23 @@ class MemoryInfo(NamedTuple):
 
 
 class Key:
-    """A dispatch key: one device and one dtype, interned per device, compared by identity."""
+    """A dispatch key: one device and one dtype, interned per device, compared by identity.
 
-    __slots__ = ("device", "dtype", "name")
+    Attributes:
+        device: the device.
+        dtype: of the elements.
+        one: the scalar tensor 1, once something needed it.
+        stand_ins: shape to the stand-in for tensors of that shape that a tape does not keep.
+    """
+
+    __slots__ = ("device", "dtype", "name", "one", "stand_ins")
 
     def __init__(self, device: Any, dtype: DType) -> None:
         self.device = device
         self.dtype = dtype
         self.name = f"{device.name}:{dtype.name}"
+        self.one: Any = None
+        self.stand_ins: dict[tuple[int, ...], Any] = {}
 
     def __repr__(self) -> str:
         return self.name

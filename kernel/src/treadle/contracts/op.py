@@ -44,6 +44,7 @@ class Op:
         aliases: the result may share the memory of the first input.
         elementwise: output element i depends on elements i only (after broadcasting).
         spec_only: only the shapes and dtypes of the inputs are looked at.
+        is_plain: every input is one tensor.
         table: dispatch keys to the kernel that dispatch resolved for them.
         reads: what the gradient reads, as autodiff found out.
         gradient: ``(ctx, *cotangents) -> gradient per input``; None if there is none.
@@ -62,6 +63,7 @@ class Op:
         "entry",
         "gradient",
         "has_host",
+        "is_plain",
         "infer",
         "inputs",
         "name",
@@ -121,6 +123,7 @@ class Op:
         self.inputs = tuple(inputs)
         self.variadic = any(i.sequence for i in inputs)
         self.has_host = any(i.kind == "host" for i in inputs)
+        self.is_plain = not self.variadic and not self.has_host
         keyword_only = names[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
         defaults = infer.__kwdefaults__ or {}  # type: ignore[attr-defined]
         self.defaults = {attr: defaults.get(attr, REQUIRED) for attr in keyword_only}

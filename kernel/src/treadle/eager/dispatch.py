@@ -14,7 +14,7 @@ from treadle.dtypes import DType
 from treadle.errors import DTypeError, InvalidArgumentError, KernelNotFoundError, OpError, ResourceExhaustedError, ShapeError
 from treadle.registry import open_devices, registry
 from treadle.state import LOCAL
-from treadle.tensor import SymbolicTensor, Tensor, leaked, to_device
+from treadle.tensor import SYMBOLIC, SymbolicTensor, Tensor, leaked, to_device
 
 _HINTS = {"index": dtypes.int32, "bool": dtypes.bool, "free": None, "tensor": None}
 _scalars: dict[Any, Tensor] = {}
@@ -196,9 +196,9 @@ def together(op: Op, inputs: list[Any]) -> tuple[list[Any], Any]:
     default = devices.default()
     tensors = [t for t in flat(inputs) if isinstance(t, Tensor)]
     for tensor in tensors:
-        if type(tensor) is not Tensor:
-            if isinstance(tensor, SymbolicTensor):
-                raise leaked(tensor)
+        if isinstance(tensor, SymbolicTensor):
+            raise leaked(tensor)
+        if tensor._key is SYMBOLIC:
             raise DTypeError(f"{op.name}: {type(tensor).__name__} has no value to compute with; the gradient of an op read what its trace did not read")
     places = {id(t._key.device): t._key.device for t in tensors}
     for place_ in places.values():

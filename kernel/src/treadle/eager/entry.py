@@ -51,6 +51,8 @@ def _build(op: Op, entry: FunctionType) -> None:
         EXECUTE=execute,
         SCALAR=remembered,
         MANY=_wrap_many,
+        ARRANGE=arrange,
+        RECORD=_record,
         DEFAULT=_default_device,
         ATTRS=_with_attrs,
         NONE={},
@@ -92,14 +94,18 @@ def source(op: Op) -> str:
     lines = [
         f"def entry({signature}):",
         "    if STATE.busy:",
-        f"        return EXECUTE(OP, {everything}, {given})",
+        "        if LOCAL.graph is not None or LOCAL.device is not None:",
+        f"            return EXECUTE(OP, {everything}, {given})",
+        "        __tapes = LOCAL.tapes",
+        "    else:",
+        "        __tapes = None",
         "    try:",
         f"        __kernel, __key, __array = TABLE[{key}]",
         f"        __buffer = {run}",
         "    except Exception:",
     ]
     if op.effect in ("io", "writes"):
-        lines[3:] = [f"    return EXECUTE(OP, {everything}, {given})"]
+        lines[1:] = [f"    return EXECUTE(OP, {everything}, {given})"]
         return "\n".join(lines) + "\n"
     if len(op.inputs) == 2 and len(tensors) == 2 and not op.variadic and not attrs:
         a, b = names
@@ -113,7 +119,12 @@ def source(op: Op) -> str:
             ]
     lines.append(f"        return EXECUTE(OP, {everything}, {given})")
     if op.outputs != "one":
-        lines.append("    return MANY(OP, __buffer, __key, __array)")
+        lines += [
+            "    __tensors = MANY(OP, __buffer, __key, __array)",
+            "    if __tapes:",
+            f"        RECORD(__tapes, OP, {everything}, {given}, __tensors)",
+            "    return ARRANGE(OP, __tensors)",
+        ]
     else:
         lines += [
             "    if type(__buffer) is not __array:",
@@ -121,6 +132,9 @@ def source(op: Op) -> str:
             "    __tensor = NEW(TENSOR)",
             "    __tensor._buffer = __buffer",
             "    __tensor._key = __key",
+            "    __tensor._id = 0",
+            "    if __tapes:",
+            f"        RECORD(__tapes, OP, {everything}, {given}, [__tensor])",
             "    return __tensor",
         ]
     return "\n".join(lines) + "\n"
@@ -136,7 +150,14 @@ def _default_device() -> Any:
     return default()
 
 
-def _wrap_many(op: Op, buffers: Any, keys: Any, array: type) -> Any:
+def _wrap_many(op: Op, buffers: Any, keys: Any, array: type) -> list[Tensor]:
     if op.outputs == "list":
         keys = [keys] * len(buffers)
-    return arrange(op, [Tensor(b if type(b) is array else k.device.normalize(b), k) for b, k in zip(buffers, keys, strict=True)])
+    return [Tensor(b if type(b) is array else k.device.normalize(b), k) for b, k in zip(buffers, keys, strict=True)]
+
+
+def _record(tapes: tuple[Any, ...], op: Op, inputs: tuple[Any, ...], attrs: dict[str, Any], outputs: list[Tensor]) -> None:
+    """Tell tapes of a call that took the fast path: its inputs are tensors, Variables, lists of these, and host values."""
+    if op.gradient is not None:
+        for tape in tapes:
+            tape.record_op(op, inputs, attrs, outputs)

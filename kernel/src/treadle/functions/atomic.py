@@ -150,7 +150,7 @@ class AtomicFunction:
             for variable in [*self.variables, *(a for a in arguments if isinstance(a, Variable))]:
                 tape.touch(variable)
         constants = tuple(
-            i for i, (tensor, _) in enumerate(self.graph.captured_constants) if any(getattr(tensor, "_id", 0) in tape._watched for tape in tapes)
+            i for i, (tensor, _) in enumerate(self.graph.captured_constants) if any(tensor._id in tape._watched for tape in tapes)
         )
         if constants:
             return self.promote(constants).call([*arguments, *(self.graph.captured_constants[i][0] for i in constants)])
@@ -158,7 +158,7 @@ class AtomicFunction:
         given = iter(arguments)
         sources = [things[value] if value in things else next(given) for value in self.graph.inputs]
         wanted = tuple(
-            source.dtype.is_differentiable and any(getattr(source, "_id", 0) in tape._watched for tape in tapes) for source in sources
+            source.dtype.is_differentiable and any(source._id in tape._watched for tape in tapes) for source in sources
         )
         if not any(wanted):
             return self._call_unwatched(arguments)
@@ -245,7 +245,7 @@ class _Halves:
     def pull(self, function: AtomicFunction, cotangents: list[Any], outputs: list[Any], saved: list[Any]) -> list[Any]:
         """Gradients per input of ``function``'s graph."""
         arrived = [
-            zeros(output) if cotangent is None else cotangent
+            zeros(output if isinstance(output, SymbolicTensor) else (output._buffer.shape, output._key)) if cotangent is None else cotangent
             for cotangent, output, value in zip(cotangents, outputs, function.graph.outputs, strict=True)
             if value.spec.dtype.is_differentiable
         ]
@@ -331,7 +331,7 @@ def graph_gradients(nodes: list[Node], targets: list[Value], cotangents: dict[in
         Per source its gradient, or None.
     """
     identity: dict[Value, int] = {value: i + 1 for i, value in enumerate(sources)}
-    records: list[Record] = []
+    records: list[Any] = []
     count = len(sources)
     tensors: dict[Value, SymbolicTensor] = {}
 
@@ -366,8 +366,8 @@ def graph_gradients(nodes: list[Node], targets: list[Value], cotangents: dict[in
             for i in (entry if isinstance(entry, list) else [entry])
         ]
         needs = tuple(i != 0 for i in flat_ids)
-        context = GradientContext(node.op, [_host(d, i) for d, i in zip(node.op.inputs, inputs, strict=True)], [tensor(v) for v in node.outputs], node.attrs, needs)
-        records.append(Record(node.op.name, context.pull, flat_ids, outputs, specs))
+        given = [_host(d, i) for d, i in zip(node.op.inputs, inputs, strict=True)]
+        records.append(GradientContext(node.op, given, [tensor(v) for v in node.outputs], node.attrs, flat_ids, outputs, specs))
     arrived: dict[int, Any] = {}
     for i, target in enumerate(targets):
         if i in cotangents and target in identity:

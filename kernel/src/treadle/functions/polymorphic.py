@@ -109,6 +109,7 @@ class Function:
                 tensor = _new(Tensor)
                 tensor._buffer = buffer
                 tensor._key = key
+                tensor._id = 0
                 return tensor
             return buffer
         except Exception as error:

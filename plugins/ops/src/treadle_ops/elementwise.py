@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
+from treadle import dims as sizes
 from treadle.declare import gradient
 from treadle_ops.broadcasting import sum_like
 from treadle_ops.inference import FLOATING_OR_COMPLEX, NUMERIC
 from treadle_ops.rows import binary, unary
 
-add = binary("add", "add math.add", NUMERIC, "``x + y``, element by element.", commutative=True)
-subtract = binary("subtract", "subtract math.subtract", NUMERIC, "``x - y``, element by element.")
-multiply = binary("multiply", "multiply math.multiply", NUMERIC, "``x * y``, element by element.", commutative=True)
+add = binary("add", "add math.add", NUMERIC, "``x + y``, element by element.", commutative=True, value=sizes.add)
+subtract = binary("subtract", "subtract math.subtract", NUMERIC, "``x - y``, element by element.", value=operator.sub)
+multiply = binary("multiply", "multiply math.multiply", NUMERIC, "``x * y``, element by element.", commutative=True, value=sizes.mul)
 negative = unary("negative", "negative math.negative", "fic", "``-x``, element by element.")
 exp = unary("exp", "exp math.exp", FLOATING_OR_COMPLEX, "e to the power of ``x``.")
 tanh = unary("tanh", "tanh math.tanh nn.tanh", FLOATING_OR_COMPLEX, "The hyperbolic tangent.")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 from treadle import dims as sizes
 from treadle.contracts.spec import Dims, Spec
@@ -151,3 +152,34 @@ def common_dims(specs: Sequence[Spec], what: str) -> Dims:
         else:
             known = tuple(sizes.unify(a, b, f"sizes of {what}") for a, b in zip(known, spec.dims, strict=True))
     return known
+
+
+def value_arithmetic(function: Callable[[Any, Any], Any], x: Spec, y: Spec) -> Any:
+    """The value of an elementwise integer op on two known values of rank 0 or 1, for shape arithmetic; None where it is not known.
+
+    Args:
+        function: of two sizes, each an int or symbolic.
+        x: the first input.
+        y: the second input, of the dtype of the first.
+    """
+    a, b = x.value, y.value
+    if a is None or b is None or x.dtype.kind not in INTEGER:
+        return None
+    try:
+        if not isinstance(a, tuple) and not isinstance(b, tuple):
+            return known_value(function(a, b), x.dtype)
+        count = max(len(v) if isinstance(v, tuple) else 1 for v in (a, b))
+        if any(isinstance(v, tuple) and len(v) not in (1, count) for v in (a, b)):
+            return None  # one is empty and the other has one element
+        left, right = (v if isinstance(v, tuple) and len(v) == count else (v[0] if isinstance(v, tuple) else v,) * count for v in (a, b))
+        return known_value(tuple(function(p, q) for p, q in zip(left, right, strict=True)), x.dtype)
+    except (TypeError, ZeroDivisionError):  # nested deeper, or a division by 0, which the kernel refuses
+        return None
+
+
+def known_value(value: Any, dtype: DType) -> Any:
+    """A known value, or None where an integer in it does not fit the dtype and so would wrap."""
+    for item in value if isinstance(value, tuple) else (value,):
+        if isinstance(item, int) and not dtype.min <= item <= dtype.max:
+            return None
+    return value

@@ -49,8 +49,8 @@ def spread(g: Any, x: Any, axis: tuple[int, ...] | None, keepdims: bool) -> Any:
 
 
 def kept(g: Any, x: Any, axis: tuple[int, ...] | None, keepdims: bool) -> Any:
-    """A reduction's result with the axes reduced put back as size 1."""
-    if keepdims or x.dims == ():
+    """A reduction's result with the axes reduced put back as size 1, or in a shape that broadcasts alike."""
+    if keepdims or x.dims == () or (axis is None and g.dims == ()):
         return g
     rank = len(x.dims)
     gone = normalize_axes(axis, rank)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from treadle.contracts.spec import Spec
 from treadle.declare import op
 from treadle.dtypes import DType
-from treadle_ops.inference import elementwise, kinds_text
+from treadle_ops.inference import elementwise, kinds_text, value_arithmetic
 
 
 def unary(
@@ -37,11 +37,28 @@ def unary(
     return _declare(infer, name, public, summary, f"    {argument}: any shape, {kinds_text(kinds)}.", f"    The shape of ``{argument}``, {result}.", sources, options)
 
 
-def binary(name: str, public: str | Sequence[str], kinds: str, summary: str, *, dtype: DType | None = None, sources: str = "", **options: Any) -> Any:
-    """Declare an elementwise op of two inputs that broadcast; arguments as for ``unary``."""
+def binary(
+    name: str,
+    public: str | Sequence[str],
+    kinds: str,
+    summary: str,
+    *,
+    dtype: DType | None = None,
+    sources: str = "",
+    value: Callable[[Any, Any], Any] | None = None,
+    **options: Any,
+) -> Any:
+    """Declare an elementwise op of two inputs that broadcast; arguments as for ``unary``.
+
+    Args:
+        value: what the op does with two sizes, each an int or symbolic, so that shape arithmetic stays known while tracing.
+    """
 
     def infer(x: Spec, y: Spec) -> Spec:
-        return elementwise(x, y, kinds=kinds, dtype=dtype)
+        result = elementwise(x, y, kinds=kinds, dtype=dtype)
+        if value is not None and x.value is not None and y.value is not None:
+            result.value = value_arithmetic(value, x, y)
+        return result
 
     result = f"of dtype {dtype.name}" if dtype is not None else "of their dtype"
     args = f"    x: any shape, {kinds_text(kinds)}.\n    y: a shape that broadcasts with that of ``x``, the same dtype."

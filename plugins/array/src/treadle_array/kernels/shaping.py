@@ -33,7 +33,8 @@ def expand_dims(xp: Any) -> Any:
     """See the op."""
 
     def run(x: Any, *, axis: int) -> Any:
-        return xp.expand_dims(x, axis)
+        at = axis if axis >= 0 else axis + x.ndim + 1
+        return x.reshape((*x.shape[:at], 1, *x.shape[at:]))
 
     return run
 
@@ -54,14 +55,22 @@ def broadcast_to(xp: Any) -> Any:
 
 @kernel("sum_to_shape")
 def sum_to_shape(xp: Any) -> Any:
-    """See the op."""
+    """See the op; short floats are summed in float32."""
+    reduce = xp.add.reduce
+
+    def total(x: Any, axes: Any) -> Any:
+        if x.dtype.itemsize == 2 and x.dtype.kind not in "iu":
+            return reduce(x.astype(xp.float32), axes).astype(x.dtype)
+        return reduce(x, axes, x.dtype)
 
     def run(x: Any, shape: tuple[int, ...]) -> Any:
         if x.shape == shape:
             return x
         lead = x.ndim - len(shape)
+        if x.shape[lead:] == shape:
+            return total(x, 0 if lead == 1 else tuple(range(lead)))
         axes = tuple(range(lead)) + tuple(i + lead for i, n in enumerate(shape) if n == 1 and x.shape[i + lead] != 1)
-        return xp.add.reduce(x, axis=axes, keepdims=True).reshape(shape)
+        return total(x, axes).reshape(shape)
 
     return run
 

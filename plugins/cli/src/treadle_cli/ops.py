@@ -1,0 +1,155 @@
+"""``treadle ops``: every op with its public names, signature, kernels and gradient, and the public functions that are made of ops."""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from treadle import devices
+from treadle.contracts.op import REQUIRED, Op
+from treadle.errors import PluginError
+from treadle.plugins import PluginWarning, host
+from treadle.registry import KERNEL, open_devices, registry
+from treadle_cli.console import console, plain, plural, table
+from treadle_cli.devices import load_devices
+
+
+class Line(NamedTuple):
+    """An op, or a public function that is no op; ``kernels`` and ``gradient`` are empty for the latter."""
+
+    name: str
+    public: tuple[str, ...]
+    signature: str
+    kernels: str
+    gradient: str
+    plugin: str
+
+
+def load_ops() -> None:
+    """Load every op plugin, and open a device of each type, which brings the kernels in."""
+    load_devices()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PluginWarning)
+        for record in host.records("treadle.ops"):
+            try:
+                host.load(record.group, record.name)
+            except PluginError:
+                continue
+        for device_type in sorted(registry.devices):
+            if devices.probe(device_type).count:
+                try:
+                    devices.find(f"/{device_type}:0")
+                except Exception:  # a plugin's code; `treadle devices` says what is wrong with it
+                    continue
+
+
+def find_all() -> tuple[list[Line], list[Line]]:
+    """All ops, and all public functions that are not one op under a public name."""
+    names: dict[int, list[str]] = {}
+    things: dict[int, Any] = {}
+    for path, entry in registry.names.items():
+        names.setdefault(id(entry.value), []).append(path)
+        things[id(entry.value)] = entry
+    wraps: dict[str, list[str]] = {}
+    composites = []
+    for identity, paths in names.items():
+        thing, plugin = things[identity]
+        shown = tuple(sorted(paths, key=lambda path: (path.count("."), path)))
+        op = op_of(thing, shown)
+        if op is not None:
+            wraps.setdefault(op, []).extend(shown)
+        elif callable(thing):
+            composites.append(Line(shown[0], shown, signature_of(thing), "", "", plugin))
+    ops = [
+        Line(name, tuple(wraps.get(name, ())), op_signature(entry.value), kernels_of(name), "yes" if entry.value.gradient is not None else "no", entry.plugin)
+        for name, entry in registry.ops.items()
+    ]
+    return sorted(ops), sorted(composites)
+
+
+def op_of(thing: Any, paths: tuple[str, ...]) -> str | None:
+    """The op that a public function is: its own entry point, or the op of the same name that it calls."""
+    own = getattr(thing, "op", None)
+    if isinstance(own, Op):
+        return own.name
+    code = getattr(thing, "__code__", None)
+    if code is None:
+        return None
+    called = {getattr(thing.__globals__.get(name), "op", None) for name in code.co_names}
+    last = {path.rpartition(".")[2] for path in paths}
+    return next((op.name for op in called if isinstance(op, Op) and op.name in last), None)
+
+
+def op_signature(op: Op) -> str:
+    """The inputs and attributes of an op, as its entry point takes them."""
+    inputs = [f"{i.name}: list" if i.sequence else i.name for i in op.inputs]
+    attributes = [name if default is REQUIRED else f"{name}={default!r}" for name, default in op.defaults.items()]
+    return f"({', '.join([*inputs, *(['*'] if attributes else []), *attributes])})"
+
+
+def signature_of(function: Callable[..., Any]) -> str:
+    """The signature of a public function, without annotations."""
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):
+        return "(...)"
+    bare = [p.replace(annotation=p.empty) for p in signature.parameters.values()]
+    return str(signature.replace(parameters=bare, return_annotation=signature.empty))
+
+
+def kernels_of(op: str) -> str:
+    """The open device types that have a kernel, with its dtypes where it does not take all."""
+    rows = registry.kernel_rows(op)
+    told: dict[str, str] = {}
+    for device in open_devices.values():
+        entry = rows.get(device.type) or (rows.get("array") if device.array_module is not None else None)
+        if entry is not None:
+            dtypes = entry.value.dtypes
+            told[device.type] = device.type if dtypes is None else f"{device.type} ({' '.join(sorted(dtypes))})"
+    return ", ".join(told[key] for key in sorted(told))
+
+
+def is_wanted(line: Line, text: str, namespace: str) -> bool:
+    """Whether a line is asked for: ``text`` in one of its names, a name directly or deeper under ``namespace``."""
+    every = {line.name, *line.public}
+    if namespace and not any(name.startswith(f"{namespace}.") for name in every):
+        return False
+    return not text or any(text.lower() in name.lower() for name in every)
+
+
+def show(text: str = "", namespace: str = "") -> int:
+    """Print the ops that are asked for; the exit code is 1 if there are none."""
+    load_ops()
+    every_op, every_composite = find_all()
+    wanted = namespace.removeprefix("td.").removeprefix("treadle.").strip(".")
+    ops = [line for line in every_op if is_wanted(line, text, wanted)]
+    composites = [line for line in every_composite if is_wanted(line, text, wanted)]
+    out = console()
+    if not ops and not composites:
+        asked = " and ".join(filter(None, (text and f"a name with {text!r} in it", wanted and f"a name under {wanted!r}")))
+        spaces = sorted({path.rpartition(".")[0] for path in registry.names if "." in path})
+        out.print(plain(f"Nothing has {asked}." if asked else "There are no ops."))
+        out.print(plain(f"Namespaces: {', '.join(spaces) or 'none; `pip install treadle-ops` brings the ops'}"))
+        return 1
+    if ops:
+        rows = table("op~", "public names~", "kernels~", "gradient", "plugin")
+        for line in ops:
+            kernels = plain(line.kernels) if line.kernels else plain("none", "red")
+            structural = line.plugin == KERNEL
+            rows.add_row(
+                plain(line.name, "bold") + plain(line.signature, "dim"),
+                plain(", ".join(line.public)),
+                plain("built in", "dim") if structural else kernels,
+                plain(line.gradient, "" if line.gradient == "yes" else "dim"),
+                plain(line.plugin),
+            )
+        out.print(rows)
+    if composites:
+        rows = table("public function made of ops~", "also called~", "plugin")
+        for line in composites:
+            rows.add_row(plain(line.name, "bold") + plain(line.signature, "dim"), plain(", ".join(line.public[1:])), plain(line.plugin))
+        out.print(rows)
+    out.print(plain(f"{plural(len(ops), 'op')}, {plural(len(composites), 'public function')} made of ops; {plural(len(registry.names), 'public name')} in all"))
+    return 0
