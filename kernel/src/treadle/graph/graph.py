@@ -91,9 +91,10 @@ class Node:
         device: where it must run, or None.
         source: the user's line.
         serial: unique within the graph.
+        label: a name given by hand, or None.
     """
 
-    __slots__ = ("attrs", "control", "device", "graph", "inputs", "next", "op", "outputs", "previous", "serial", "source", "splits")
+    __slots__ = ("attrs", "control", "device", "graph", "inputs", "label", "next", "op", "outputs", "previous", "serial", "source", "splits")
 
     def __init__(self, graph: Graph, op: Op, inputs: list[Value], attrs: dict[str, Any], splits: tuple[int, ...] | None, source: Source) -> None:
         self.graph = graph
@@ -106,6 +107,7 @@ class Node:
         self.device: str | None = None
         self.source = source
         self.serial = graph.next_serial()
+        self.label: str | None = None
         self.previous: Node | None = None
         self.next: Node | None = None
 
@@ -118,7 +120,7 @@ class Node:
     @property
     def name(self) -> str:
         """Unique within the graph."""
-        given = self.attrs.get("name") if self.op is PLACEHOLDER else None
+        given = self.attrs["name"] if self.op is PLACEHOLDER else self.label
         return given or f"{self.op.name}_{self.serial}"
 
     def grouped(self, items: Iterable[Any]) -> list[Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from rich.box import SIMPLE_HEAD
@@ -71,3 +71,8 @@ def place(origin: str) -> str:
     home = os.path.expanduser("~")
     tilde = f"~{origin.removeprefix(home)}" if origin.startswith(home + os.sep) else origin
     return min(relative, tilde, key=len) if not relative.startswith(os.path.join("..", "..")) else tilde
+
+
+def rewrites_text(rewrites: Mapping[str, int]) -> str:
+    """``fold x4, x * 1 -> x x2`` would be hard to read: ``4 fold, 2 x * 1 -> x``."""
+    return ", ".join(f"{count} {rule}" for rule, count in sorted(rewrites.items(), key=lambda item: (-item[1], item[0])))

@@ -49,7 +49,7 @@ def find_all() -> list[Found]:
 def _describe(name: str, count: int, plugin: str) -> Found:
     try:
         device = devices.find(name)
-        about = ", ".join(f"{key} {value}" for key, value in device.details().items())
+        about = "\n".join(f"{key}: {value}" for key, value in device.details().items())
         return Found(name, count, plugin, about, _memory(device))
     except Exception as error:  # a plugin's code
         return Found(name, count, plugin, f"cannot be opened: {type(error).__name__}: {error}", "")

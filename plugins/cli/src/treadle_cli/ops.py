@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
+
+from rich.console import Console
+from rich.padding import Padding
 
 from treadle import devices
 from treadle.contracts.op import REQUIRED, Op
@@ -27,8 +30,9 @@ class Line(NamedTuple):
     plugin: str
 
 
-def load_ops() -> None:
-    """Load every op plugin, and open a device of each type, which brings the kernels in."""
+def load_ops() -> list[str]:
+    """Load every op plugin, and open a device of each type, which brings the kernels in; what could not be opened, and why."""
+    problems = []
     load_devices()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PluginWarning)
@@ -41,8 +45,9 @@ def load_ops() -> None:
             if devices.probe(device_type).count:
                 try:
                     devices.find(f"/{device_type}:0")
-                except Exception:  # a plugin's code; `treadle devices` says what is wrong with it
-                    continue
+                except Exception as error:  # a plugin's code
+                    problems.append(f"/{device_type}:0 cannot be opened, so its kernels are not shown: {type(error).__name__}: {error}")
+    return problems
 
 
 def find_all() -> tuple[list[Line], list[Line]]:
@@ -121,12 +126,14 @@ def is_wanted(line: Line, text: str, namespace: str) -> bool:
 
 def show(text: str = "", namespace: str = "") -> int:
     """Print the ops that are asked for; the exit code is 1 if there are none."""
-    load_ops()
+    problems = [*load_ops(), *filter(None, [host.failures("treadle.ops")])]
     every_op, every_composite = find_all()
     wanted = namespace.removeprefix("td.").removeprefix("treadle.").strip(".")
     ops = [line for line in every_op if is_wanted(line, text, wanted)]
     composites = [line for line in every_composite if is_wanted(line, text, wanted)]
     out = console()
+    for problem in problems:
+        out.print(plain(problem, "red"), soft_wrap=True)
     if not ops and not composites:
         asked = " and ".join(filter(None, (text and f"a name with {text!r} in it", wanted and f"a name under {wanted!r}")))
         spaces = sorted({path.rpartition(".")[0] for path in registry.names if "." in path})
@@ -134,22 +141,47 @@ def show(text: str = "", namespace: str = "") -> int:
         out.print(plain(f"Namespaces: {', '.join(spaces) or 'none; `pip install treadle-ops` brings the ops'}"))
         return 1
     if ops:
-        rows = table("op~", "public names~", "kernels~", "gradient", "plugin")
-        for line in ops:
-            kernels = plain(line.kernels) if line.kernels else plain("none", "red")
-            structural = line.plugin == KERNEL
-            rows.add_row(
-                plain(line.name, "bold") + plain(line.signature, "dim"),
-                plain(", ".join(line.public)),
-                plain("built in", "dim") if structural else kernels,
-                plain(line.gradient, "" if line.gradient == "yes" else "dim"),
-                plain(line.plugin),
-            )
-        out.print(rows)
+        print_ops(out, ops)
     if composites:
-        rows = table("public function made of ops~", "also called~", "plugin")
+        rows = table("public function made of ops~", "plugin")
         for line in composites:
-            rows.add_row(plain(line.name, "bold") + plain(line.signature, "dim"), plain(", ".join(line.public[1:])), plain(line.plugin))
+            others = plain(f", also {', '.join(line.public[1:])}") if line.public[1:] else plain("")
+            rows.add_row(plain(line.name, "bold") + plain(line.signature, "dim") + others, plain(line.plugin))
         out.print(rows)
     out.print(plain(f"{plural(len(ops), 'op')}, {plural(len(composites), 'public function')} made of ops; {plural(len(registry.names), 'public name')} in all"))
     return 0
+
+
+def print_ops(out: Console, ops: list[Line]) -> None:
+    """A table where the longest names fit into one, otherwise two lines or more an op."""
+    texts = [(f"{line.name}{line.signature}", ", ".join(line.public), line.kernels, line.gradient, line.plugin) for line in ops]
+    headers = ("op", "public", "kernels", "gradient", "plugin")
+    widths = [_longest([header, *column]) for header, column in zip(headers, zip(*texts, strict=True), strict=True)]
+    cells = [
+        (
+            plain(line.name, "bold") + plain(line.signature, "dim"),
+            plain(", ".join(line.public)),
+            plain("built in", "dim") if line.plugin == KERNEL else plain(line.kernels) if line.kernels else plain("no kernel", "red"),
+            plain(line.gradient, "" if line.gradient == "yes" else "dim"),
+            plain(line.plugin),
+        )
+        for line in ops
+    ]
+    if sum(widths) + 14 <= out.width:
+        rows = table("op~", "public names~", "kernels~", "gradient", "plugin")
+        for column, width in zip(rows.columns, widths, strict=True):
+            column.min_width = width
+        for row in cells:
+            rows.add_row(*row)
+        out.print(rows)
+        return
+    for line, (head, public, kernels, _, plugin) in zip(ops, cells, strict=True):
+        gradient = plain("gradient" if line.gradient == "yes" else "no gradient", "" if line.gradient == "yes" else "dim")
+        out.print(head)
+        out.print(Padding(plain(" · ").join([*([public] if line.public else []), kernels, gradient, plugin]), (0, 0, 0, 4)))
+    out.print()
+
+
+def _longest(texts: Iterable[str]) -> int:
+    """The length of the longest word: a column narrower than this would break it."""
+    return max((len(word) for text in texts for word in text.split()), default=0)

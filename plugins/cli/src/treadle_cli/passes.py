@@ -39,16 +39,18 @@ def show() -> None:
     current = settings.current()
     out = console()
     out.print(plain(f"The schedule in force: {plural(len(in_force.passes), 'pass')}, from {_origin(in_force, current)}", "bold"), soft_wrap=True)
-    rows = table("", "pass", "from", "options~", "ensures~", right=("",))
+    is_wide = out.width >= 110
+    rows = table("", "pass", "offered by", "options~", *(["ensures~"] if is_wide else []), right=("",))
     for number, line in enumerate(in_force.passes, 1):
-        rows.add_row(str(number), plain(line.instance.name, "bold"), plain(_plugin(line.instance.name)), _options(line.options), plain(line.instance.ensures))
+        told = [plain(line.instance.ensures, "dim")] if is_wide else []
+        rows.add_row(str(number), plain(line.instance.name, "bold"), plain(_plugin(line.instance.name)), _options(line.options), *told)
     if in_force.passes:
         out.print(rows)
     for name, value in (("rounds", in_force.rounds), ("verify", in_force.verify), ("fast_math", in_force.fast_math)):
         out.print(plain(f"{name:<10}{str(value).lower():<10}") + plain(f"({place(current.origin[f'optimizer.{name}'])})", "dim"), soft_wrap=True)
     left = _left_out({line.instance.name for line in in_force.passes})
     if left:
-        rows = table("not scheduled", "from", "ensures~")
+        rows = table("not scheduled", "offered by", "ensures~")
         for name in left:
             found = schedule.find(name)
             rows.add_row(plain(name), plain(_plugin(name)), plain("failed, see below" if found is None else found.ensures))

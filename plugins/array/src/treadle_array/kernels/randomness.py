@@ -1,63 +1,247 @@
-"""Random numbers from the counter-based generator Philox4x64-10 (Salmon, Moraes, Dror and Shaw, 2011)."""
+"""Random numbers from counter-based generators: bits, and the plain distributions that transform them one by one.
+
+A sampler is a function of the array module and of the generators by name, so that a device may bring generators of its own with the same bits.
+Distributions that reject and draw again are in ``rejection_sampling``.
+"""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from typing import Any
 
 from treadle.declare import kernel
 from treadle.dtypes import DType
+from treadle_array.counter_generators import MASK64, Philox, Threefry, checked, scaled
+from treadle_array.kernels import rejection_sampling
 
-_MASK32 = 0xFFFFFFFF
-_MULTIPLIERS = (0xD2E7470EE14C6C93, 0xCA5A826395121157)
-_WEYL = (0x9E3779B97F4A7C15, 0xBB67AE8584CAA73B)
-
-
-def philox_bits(xp: Any, key: tuple[int, int], count: int) -> Any:
-    """``count`` random uint64 numbers, a function of the key; counters start at 1, as NumPy's ``Philox`` counts."""
-    blocks = -(-count // 4)
-    c0 = xp.arange(1, blocks + 1, dtype=xp.uint64)
-    c1, c2, c3 = xp.zeros_like(c0), xp.zeros_like(c0), xp.zeros_like(c0)
-    k0, k1 = key
-    for _ in range(10):
-        high0, low0 = _wide_multiply(xp, _MULTIPLIERS[0], c0)
-        high1, low1 = _wide_multiply(xp, _MULTIPLIERS[1], c2)
-        c0, c1, c2, c3 = high1 ^ c1 ^ xp.uint64(k0), low1, high0 ^ c3 ^ xp.uint64(k1), low0
-        k0, k1 = (k0 + _WEYL[0]) & ((1 << 64) - 1), (k1 + _WEYL[1]) & ((1 << 64) - 1)
-    return xp.stack([c0, c1, c2, c3], 1).reshape(-1)[:count]
+Generators = dict[str, Any]
 
 
-def _wide_multiply(xp: Any, a: int, b: Any) -> tuple[Any, Any]:
-    """The high and the low 64 bits of a product, by halves."""
-    a_high, a_low = xp.uint64(a >> 32), xp.uint64(a & _MASK32)
-    shift, mask = xp.uint64(32), xp.uint64(_MASK32)
-    b_high, b_low = b >> shift, b & mask
-    low_low = a_low * b_low
-    middle = a_high * b_low + (low_low >> shift)
-    other = a_low * b_high + (middle & mask)
-    return a_high * b_high + (middle >> shift) + (other >> shift), xp.uint64(a) * b
+def unit_doubles(xp: Any, bits: Any) -> Any:
+    """Numbers in [0, 1) with 53 random bits each."""
+    return (bits >> xp.uint64(11)).astype(xp.float64) * 2.0**-53
 
 
-def unit_floats(xp: Any, bits: Any, shape: tuple[int, ...], dtype: DType) -> Any:
-    """Numbers in [0, 1) from random uint64s, each with as many random bits as the dtype's mantissa holds."""
-    if dtype.size == 8:
-        return ((bits >> xp.uint64(11)).astype(xp.float64) * 2.0**-53).reshape(shape)
-    words = bits.view(xp.uint32)
-    count = 1
-    for size in shape:
-        count *= size
-    kept = {"float16": 11, "bfloat16": 8}.get(dtype.name, 24)
-    return ((words[:count] >> xp.uint32(32 - kept)).astype(xp.float32) * xp.float32(2.0**-kept)).astype(dtype.numpy).reshape(shape)
+_KEPT_BITS = {"float16": 10, "bfloat16": 7}
+"""Random bits in a short float, such that it stays below 1 when moved to [1, 2)."""
 
 
-@kernel("stateless_uniform")
-def stateless_uniform(xp: Any) -> Any:
-    """See the op."""
-    draw = getattr(xp, "philox_bits", None) or (lambda key, count: philox_bits(xp, key, count))
+def uniform(xp: Any, generators: Generators) -> Callable[..., Any]:
+    """Numbers in [0, 1), each with about as many random bits as the dtype's mantissa holds."""
 
-    def run(shape: tuple[int, ...], key: tuple[int, int], *, dtype: DType) -> Any:
-        count = 1
-        for size in shape:
-            count *= size
-        return unit_floats(xp, draw(key, count if dtype.size == 8 else -(-count // 2)), shape, dtype)
+    def run(shape: tuple[int, ...], key: Any, *, dtype: DType, alg: str) -> Any:
+        count = math.prod(shape)
+        draw = generators[alg].bits
+        if dtype.size == 8:
+            return unit_doubles(xp, draw(checked(key), count)).reshape(shape)
+        words = draw(checked(key), -(-count // 2)).view(xp.uint32)[:count]
+        kept = _KEPT_BITS.get(dtype.name, 24)
+        floats = (words >> xp.uint32(32 - kept)).astype(xp.float32)
+        xp.multiply(floats, xp.float32(2.0**-kept), floats)
+        return (floats if dtype.size == 4 else floats.astype(dtype.numpy)).reshape(shape)
 
     return run
+
+
+def uniform_bits(xp: Any, generators: Generators) -> Callable[..., Any]:
+    """Integers over the whole range of the dtype."""
+
+    def run(shape: tuple[int, ...], key: Any, *, dtype: DType, alg: str) -> Any:
+        count = math.prod(shape)
+        bits = generators[alg].bits(checked(key), -(-count * dtype.size // 8))
+        return bits.view(dtype.numpy)[:count].reshape(shape)
+
+    return run
+
+
+def uniform_integers(xp: Any, generators: Generators) -> Callable[..., Any]:
+    """Integers from ``minval`` up to below ``maxval``: 64 random bits times the range, over 2**64."""
+
+    def run(shape: tuple[int, ...], key: Any, minval: Any, maxval: Any, *, alg: str) -> Any:
+        if bool((minval >= maxval).any()):
+            raise ValueError("minval must be less than maxval everywhere")
+        _require_broadcast(minval, shape, "minval")
+        _require_broadcast(maxval, shape, "maxval")
+        bits = generators[alg].bits(checked(key), math.prod(shape)).reshape(shape)
+        low = minval.astype(xp.uint64)
+        return (scaled(xp, bits, maxval.astype(xp.uint64) - low) + low).astype(minval.dtype)
+
+    return run
+
+
+def _require_broadcast(x: Any, shape: tuple[int, ...], what: str) -> None:
+    if x.ndim > len(shape) or any(n not in (1, m) for n, m in zip(reversed(x.shape), reversed(shape), strict=False)):
+        raise ValueError(f"{what} of shape {x.shape} does not broadcast to {shape}")
+
+
+def normal(xp: Any, generators: Generators) -> Callable[..., Any]:
+    """Standard normal numbers in pairs (Box and Muller, 1958); short floats are rounded from float32."""
+
+    def run(shape: tuple[int, ...], key: Any, *, dtype: DType, alg: str) -> Any:
+        count = math.prod(shape)
+        pairs = -(-count // 2)
+        draw = generators[alg].bits
+        if dtype.size == 8:
+            bits = draw(checked(key), 2 * pairs)
+            radius = unit_doubles(xp, bits[:pairs])
+            xp.subtract(1, radius, radius)  # in (0, 1]
+            angle = unit_doubles(xp, bits[pairs:])
+        else:
+            words = draw(checked(key), pairs).view(xp.uint32)
+            radius = words[:pairs].astype(xp.float32)
+            xp.multiply(radius, xp.float32(2.0**-32), radius)
+            xp.add(radius, xp.float32(2.0**-33), radius)  # in (0, 1]
+            angle = (words[pairs:] >> xp.uint32(8)).astype(xp.float32)
+            xp.multiply(angle, xp.float32(2.0**-24), angle)
+        xp.log(radius, radius)
+        xp.multiply(radius, radius.dtype.type(-2), radius)
+        xp.sqrt(radius, radius)
+        xp.multiply(angle, angle.dtype.type(2 * math.pi), angle)
+        result = xp.empty(2 * pairs, radius.dtype)
+        xp.multiply(radius, xp.cos(angle), result[:pairs])
+        xp.sin(angle, angle)
+        xp.multiply(radius, angle, result[pairs:])
+        result = result if count == 2 * pairs else result[:count]
+        return (result if dtype.size >= 4 else result.astype(dtype.numpy)).reshape(shape)
+
+    return run
+
+
+_CENTRAL = (
+    (2.81022636e-08, 3.43273939e-07, -3.5233877e-06, -4.39150654e-06, 0.00021858087, -0.00125372503, -0.00417768164, 0.246640727, 1.50140941),
+    (
+        *(-3.6444120640178196996e-21, -1.685059138182016589e-19, 1.2858480715256400167e-18, 1.115787767802518096e-17, -1.333171662854620906e-16),
+        *(2.0972767875968561637e-17, 6.6376381343583238325e-15, -4.0545662729752068639e-14, -8.1519341976054721522e-14, 2.6335093153082322977e-12),
+        *(-1.2975133253453532498e-11, -5.4154120542946279317e-11, 1.051212273321532285e-09, -4.1126339803469836976e-09, -2.9070369957882005086e-08),
+        *(4.2347877827932403518e-07, -1.3654692000834678645e-06, -1.3882523362786468719e-05, 0.0001867342080340571352, -0.00074070253416626697512),
+        *(-0.0060336708714301490533, 0.24015818242558961693, 1.6536545626831027356),
+    ),
+)
+"""Giles, "Approximating the erfinv function", 2010: the central branches, in float32 and float64."""
+
+
+def truncated_normal(xp: Any, generators: Generators) -> Callable[..., Any]:
+    """Standard normal numbers given that they lie in (-2, 2): the inverse of the distribution function."""
+    limit = math.erf(math.sqrt(2))
+    draw_uniform = uniform(xp, generators)
+
+    def run(shape: tuple[int, ...], key: Any, *, dtype: DType, alg: str) -> Any:
+        wide = dtype if dtype.size >= 4 else _float32()
+        x = draw_uniform(shape, key, dtype=wide, alg=alg)
+        number = wide.numpy
+        half_step = 2.0 ** (-54 if dtype.size == 8 else -25)
+        x = (x + number.type(half_step - 0.5)) * number.type(2 * limit)
+        w = -xp.log((1 - x) * (1 + x)) - number.type(3.125 if dtype.size == 8 else 2.5)
+        series = xp.zeros(shape, number)
+        for coefficient in _CENTRAL[dtype.size == 8]:
+            series = series * w + number.type(coefficient)
+        result = series * x * number.type(math.sqrt(2))
+        return result if wide is dtype else result.astype(dtype.numpy)
+
+    return run
+
+
+def _float32() -> DType:
+    from treadle.dtypes import float32
+
+    return float32
+
+
+def categorical(xp: Any, generators: Generators) -> Callable[..., Any]:
+    """Classes with probabilities ``softmax(logits)`` per row, by inversion: all rows are searched at once, row r between r and r + 1."""
+
+    def run(logits: Any, num_samples: int, key: Any, *, dtype: DType, alg: str) -> Any:
+        if logits.ndim != 2 or num_samples < 0:
+            raise ValueError(f"logits must be a matrix and num_samples 0 or more, not {logits.shape} and {num_samples}")
+        rows, classes = logits.shape
+        if not classes and rows * num_samples:
+            raise ValueError("logits have no classes to draw from")
+        draws = unit_doubles(xp, generators[alg].bits(checked(key), rows * num_samples)).reshape(rows, num_samples)
+        if not draws.size:
+            return xp.zeros((rows, num_samples), dtype.numpy)
+        wide = logits.astype(xp.float64)
+        weights = xp.exp(wide - wide.max(axis=1, keepdims=True))
+        weights = xp.where(xp.isnan(weights), 1, weights)  # inf - inf: an infinite logit takes all
+        total = xp.cumsum(weights, axis=1)
+        start = xp.arange(rows, dtype=xp.float64)[:, None]
+        edges = (total / total[:, -1:] + start).reshape(-1)
+        found = xp.searchsorted(edges, (draws + start).reshape(-1), "right").reshape(rows, num_samples)
+        index = xp.arange(classes)
+        possible = weights > 0
+        first = xp.where(possible, index, classes - 1).min(axis=1, keepdims=True)
+        last = xp.where(possible, index, 0).max(axis=1, keepdims=True)
+        found = found - xp.arange(rows)[:, None] * classes
+        return xp.minimum(xp.maximum(found, first), last).astype(dtype.numpy)
+
+    return run
+
+
+def shuffle(xp: Any, generators: Generators) -> Callable[..., Any]:
+    """The rows in the order of random words."""
+
+    def run(value: Any, key: Any, *, alg: str) -> Any:
+        checked(key)
+        if not value.ndim or value.shape[0] < 2:
+            return value.copy()
+        return value[xp.argsort(generators[alg].bits(key, value.shape[0]), kind="stable")]
+
+    return run
+
+
+def generator_key(xp: Any, generators: Generators) -> Callable[..., Any]:
+    """A key of its own for every state: the counter and the key of the state, mixed by the generator itself."""
+
+    def run(state: Any, *, alg: str) -> Any:
+        numbers = [int(n) for n in state.tolist()]
+        if len(numbers) != STATE_SIZES[alg]:
+            raise ValueError(f"the state of {alg} is {STATE_SIZES[alg]} numbers, not {len(numbers)}")
+        *counter, key = numbers
+        counter += [0] * (2 - len(counter))
+        return generators[alg].bits((key, counter[1]), 4)[2:] ^ xp.asarray([counter[0] & MASK64, 0], xp.uint64)
+
+    return run
+
+
+STATE_SIZES = {"philox": 3, "threefry": 2}
+"""Words of a generator's state: its counter, the low word first, then its key."""
+
+
+def generator_skip(xp: Any, generators: Generators) -> Callable[..., Any]:
+    """The state after ``delta`` draws: the counter moves by 256 for each, with the carry into its high word."""
+
+    def run(state: Any, delta: Any, *, alg: str) -> Any:
+        words = STATE_SIZES[alg] - 1
+        numbers = [int(n) & MASK64 for n in state.tolist()]
+        if len(numbers) != words + 1:
+            raise ValueError(f"the state of {alg} is {words + 1} numbers, not {len(numbers)}")
+        counter = sum(n << (64 * i) for i, n in enumerate(numbers[:words])) + int(delta) * 256
+        moved = [(counter >> (64 * i)) & MASK64 for i in range(words)] + numbers[words:]
+        return xp.asarray([n - (1 << 64) if n >> 63 else n for n in moved], xp.int64)
+
+    return run
+
+
+SAMPLERS: dict[str, Callable[[Any, Generators], Callable[..., Any]]] = {
+    "stateless_uniform": uniform,
+    "stateless_uniform_bits": uniform_bits,
+    "stateless_uniform_integers": uniform_integers,
+    "stateless_normal": normal,
+    "stateless_truncated_normal": truncated_normal,
+    "stateless_categorical": categorical,
+    "stateless_shuffle": shuffle,
+    "generator_key": generator_key,
+    "generator_skip": generator_skip,
+    **rejection_sampling.SAMPLERS,
+}
+"""Op name to its sampler."""
+
+
+def _declared(op: str) -> None:
+    @kernel(op)
+    def factory(xp: Any) -> Callable[..., Any]:
+        return SAMPLERS[op](xp, {"philox": Philox(xp), "threefry": Threefry(xp)})
+
+
+for _op in SAMPLERS:
+    _declared(_op)

@@ -1,0 +1,5 @@
+"""Kernels that only a CPU has, or has a better way for: they go before those of treadle-array."""
+
+from treadle_cpu.kernels import randomness
+
+__all__ = ["randomness"]
