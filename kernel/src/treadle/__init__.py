@@ -5,28 +5,27 @@ Every public name is found when it is first used, so importing costs little; see
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import Any
 
-from treadle import autodiff, dtypes, errors, nest, public
-from treadle.conversion import constant, convert_to_tensor
-from treadle.functions.polymorphic import function
-from treadle.tensor import Tensor
-from treadle.variable import Variable
+from treadle import public
 from treadle.version import __version__
 
-__all__ = ["Tensor", "Variable", "__version__", "autodiff", "constant", "convert_to_tensor", "dtypes", "errors", "function", "nest"]
+_MODULES = frozenset(entry.name.partition(".")[0] for entry in os.scandir(os.path.dirname(__file__)))
+"""The kernel's own modules: ``from treadle import dims`` must not look for a public name first."""
+
+__all__ = ["__version__", "newaxis"]
 
 newaxis = None
 """As in NumPy and TensorFlow: a new axis in an index."""
 
-for _name in ("dtypes", "errors", "nest", "autodiff"):
-    public.add_to_module(_name)
+public.extend("dtypes")
 sys.meta_path.append(public.Finder())
 
 
 def __getattr__(name: str) -> Any:
-    if name.startswith("__"):
+    if name.startswith("__") or (name in _MODULES and name not in public.OWN):
         raise AttributeError(f"module 'treadle' has no attribute {name!r}")
     thing = public.lookup(name)
     globals()[name] = thing
@@ -34,4 +33,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*public.names_under(""), "__version__", "newaxis"})
+    return sorted({*public.names_under(""), *__all__})

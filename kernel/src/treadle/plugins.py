@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from treadle import settings
+from treadle.discovery import entry_points
 from treadle.errors import PluginError
 from treadle.registry import registry
 from treadle.version import __version__
@@ -90,18 +91,10 @@ class Host:
     def _discover(self) -> dict[tuple[str, str], PluginRecord]:
         disabled = set(settings.current().disabled)
         found: dict[tuple[str, str], PluginRecord] = {}
-        for entry_point, distribution in _entry_points():
-            key = (entry_point.group, entry_point.name)
-            name = distribution.metadata["Name"] or "?"
-            record = PluginRecord(
-                entry_point.name,
-                entry_point.group,
-                entry_point.value,
-                name,
-                distribution.version,
-                tuple(distribution.requires or ()),
-                disabled=entry_point.name in disabled or name in disabled,
-            )
+        for point in entry_points(GROUPS):
+            key = (point.group, point.name)
+            off = point.name in disabled or point.distribution in disabled
+            record = PluginRecord(point.name, point.group, point.value, point.distribution, point.version, point.requires, disabled=off)
             taken = found.get(key)
             if taken is None:
                 found[key] = record
@@ -255,23 +248,6 @@ class Host:
             for key, record in known.items():
                 if record.loaded and self._records is not None and key in self._records:
                     self._records[key] = record
-
-
-def _entry_points() -> list[Any]:
-    """(entry point, distribution) of our groups, each distribution once, the first on the path winning."""
-    from importlib import metadata
-
-    found, seen = [], set()
-    for distribution in metadata.distributions():
-        entry_points = [e for e in distribution.entry_points if e.group in GROUPS]
-        if not entry_points:
-            continue
-        name = re.sub(r"[-_.]+", "-", distribution.metadata["Name"] or "?").lower()
-        if name in seen:
-            continue
-        seen.add(name)
-        found += [(entry_point, distribution) for entry_point in entry_points]
-    return found
 
 
 _CONSTRAINT = re.compile(r"(>=|<=|==|!=|~=|<|>)\s*([0-9][0-9.]*)")

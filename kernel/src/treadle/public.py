@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-import importlib.abc
+
 import importlib.machinery
 import sys
 import types
@@ -77,13 +77,11 @@ OWN: dict[str, str] = {
     "errors": "errors",
     "dtypes": "dtypes",
     "nest": "nest",
+    "autodiff": "autodiff",
     "declare": "declare",
     "hookspecs": "hookspecs",
 }
 """Public path to ``module:attribute`` inside treadle, imported when first asked for."""
-
-_REAL = {"errors", "dtypes", "nest", "autodiff"}
-"""Namespaces that are modules of the kernel; the names that plugins add to them are found through ``lookup`` all the same."""
 
 
 class Namespace(types.ModuleType):
@@ -135,6 +133,17 @@ def _own(target: str) -> Any:
     return getattr(loaded, attribute) if attribute else loaded
 
 
+def extend(module: str) -> None:
+    """Let a module of the kernel that is a public namespace too offer what plugins put there."""
+
+    def get(attribute: str) -> Any:
+        if attribute.startswith("__"):
+            raise AttributeError(f"module 'treadle.{module}' has no attribute {attribute!r}")
+        return lookup(f"{module}.{attribute}")
+
+    sys.modules[f"treadle.{module}"].__dict__["__getattr__"] = get
+
+
 def missing(path: str) -> str:
     """Why there is no such name, and what to use."""
     explain = registry.roles.get("explain_missing")
@@ -175,19 +184,7 @@ def names_under(path: str) -> list[str]:
     return sorted(found)
 
 
-def add_to_module(name: str) -> None:
-    """Let a kernel module that is a public namespace too offer what plugins put there."""
-    module = sys.modules[f"treadle.{name}"]
-
-    def get(attribute: str) -> Any:
-        if attribute.startswith("__"):
-            raise AttributeError(f"module 'treadle.{name}' has no attribute {attribute!r}")
-        return lookup(f"{name}.{attribute}")
-
-    module.__dict__.setdefault("__getattr__", get)
-
-
-class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+class Finder:
     """Lets ``import treadle.nn`` and ``from treadle.math import log`` find namespaces."""
 
     def find_spec(self, fullname: str, path: Sequence[str] | None = None, target: Any = None) -> Any:

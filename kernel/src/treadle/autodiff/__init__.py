@@ -1,5 +1,13 @@
 """Automatic differentiation: tapes, the reverse sweep, custom gradients, jacobians (the namespace ``td.autodiff``)."""
 
-from treadle.autodiff.tape import GradientTape
+from __future__ import annotations
 
-__all__ = ["GradientTape"]
+from typing import Any
+
+
+def __getattr__(name: str) -> Any:
+    if name == "GradientTape":
+        from treadle.autodiff.tape import GradientTape
+
+        return GradientTape
+    raise AttributeError(f"module 'treadle.autodiff' has no attribute {name!r}")

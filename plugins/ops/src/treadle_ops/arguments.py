@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from treadle.conversion import convert_to_tensor, host_value
+from treadle.conversion import convert_to_tensor, host_value, to_tuples
 from treadle.dtypes import DType, as_dtype
-from treadle.errors import InvalidArgumentError
+from treadle.errors import DTypeError, InvalidArgumentError, ShapeError
 from treadle.inspection import get_static_value
+from treadle.registry import registry
 from treadle.shapes import TensorShape
 from treadle.tensor import SymbolicTensor, Tensor
-from treadle.variable import Variable
 
 
 def axes_argument(axis: Any, what: str = "axis") -> tuple[int, ...] | None:
@@ -48,37 +48,71 @@ def static_value(value: Any, what: str) -> Any:
     return host_value(value)
 
 
-def shape_argument(shape: Any) -> Any:
-    """A shape as a tuple of ints where it is known, else as it came: a tensor, or a list with tensors inside.
+def integers_argument(value: Any, what: str) -> Any:
+    """Integers whose value shapes a result: an int or nested tuples of ints where they are known, else an integer tensor.
+
+    Args:
+        value: an int, nested lists of ints and tensors, an array, a shape, a tensor or a Variable.
+        what: for messages, such as ``"a shape"``.
 
     Raises:
-        InvalidArgumentError: a size is not an integer.
+        DTypeError: something in it is not an integer.
     """
-    if type(shape) is tuple and all(type(s) is int for s in shape):
-        return shape
-    if isinstance(shape, Tensor | Variable):
-        if not isinstance(shape, SymbolicTensor):
-            host = np.asarray(shape)
-            if host.dtype.kind not in "iu":
-                raise InvalidArgumentError(f"a shape must be integers, got a tensor of dtype {host.dtype}")
-            return tuple(int(s) for s in host.reshape(-1)) if host.ndim else (int(host),)
-        return shape
-    if isinstance(shape, TensorShape):
-        return tuple(shape.as_list())
-    if isinstance(shape, np.ndarray | np.generic):
-        return tuple(int(s) for s in shape.reshape(-1))
-    if isinstance(shape, list | tuple):
-        if any(isinstance(s, Tensor) for s in shape):
-            if any(isinstance(s, SymbolicTensor) for s in shape):
-                return list(shape)
-            return tuple(int(s) for s in shape)
+    kind = type(value)
+    if kind is int:
+        return value
+    if kind is tuple or kind is list:
+        for item in value:
+            if type(item) is not int:
+                break
+        else:
+            return tuple(value)
+        items = [integers_argument(item, what) for item in value]
+        return convert_to_tensor(items) if any(_has_tensor(item) for item in items) else tuple(items)
+    if isinstance(value, TensorShape):
+        if not value.is_fully_defined():
+            raise ShapeError(f"{what} cannot be {value}, which is not fully known; use td.shape(x) instead of x.shape while tracing")
+        return tuple(value.as_list())
+    if hasattr(kind, "__treadle_tensor__"):
+        value = convert_to_tensor(value)
+    if isinstance(value, SymbolicTensor):
+        if not value.dtype.is_integer:
+            raise DTypeError(f"{what} must be integers, got a tensor of dtype {value.dtype.name}. Use td.cast to convert it.")
+        return value
+    if isinstance(value, Tensor | np.ndarray | np.generic):
+        host = np.asarray(value)
+        if host.dtype.kind not in "iu" and host.size:
+            raise DTypeError(f"{what} must be integers, got a tensor of dtype {host.dtype}. Use td.cast to convert it.")
+        return to_tuples(host.tolist())
+    if hasattr(value, "__index__") and not isinstance(value, bool):
+        return int(value)
+    raise DTypeError(f"{what} must be integers, got {value!r} ({kind.__name__})")
+
+
+def _has_tensor(value: Any) -> bool:
+    return isinstance(value, Tensor) or (isinstance(value, tuple) and any(_has_tensor(v) for v in value))
+
+
+def shape_argument(shape: Any) -> Any:
+    """A shape as a tuple of ints where it is known, else a tensor.
+
+    Raises:
+        DTypeError: a size is not an integer.
+    """
+    if type(shape) is tuple or type(shape) is list:
         for size in shape:
-            if isinstance(size, float | bool) or not hasattr(size, "__index__"):
-                raise InvalidArgumentError(f"a shape must be integers, got {size!r} in {list(shape)}")
-        return tuple(int(s) for s in shape)
-    if hasattr(shape, "__index__"):
-        return (int(shape),)
-    raise InvalidArgumentError(f"{shape!r} ({type(shape).__name__}) is not a shape")
+            if type(size) is not int:
+                break
+        else:
+            return tuple(shape)
+    sizes = integers_argument(shape, "a shape")
+    if isinstance(sizes, Tensor):
+        return registry.role("reshape")(sizes, (1,)) if sizes.dims == () else sizes
+    if type(sizes) is not tuple:
+        return (sizes,)
+    if any(type(size) is tuple for size in sizes):
+        raise ShapeError(f"a shape must be a vector of integers, got {shape!r}")
+    return sizes
 
 
 def dtype_argument(dtype: Any, default: DType) -> DType:

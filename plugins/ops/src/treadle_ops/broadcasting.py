@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from treadle import dims as sizes
@@ -10,7 +11,8 @@ from treadle.declare import HostSpec, gradient, op
 from treadle.dims import Dim
 from treadle.dtypes import DType, int32
 from treadle.errors import ShapeError
-from treadle_ops.inference import NUMERIC, dims_of_value, require_kind
+from treadle_ops.inference import NUMERIC, dims_of_value, normalize_axis, require_kind
+from treadle_ops.known import repeated
 
 
 @op("shape", spec_only=True)
@@ -19,6 +21,22 @@ def shape_op(x: Spec, *, out_type: DType) -> Spec:
     if x.dims is None:
         return Spec((Dim.symbol(),), out_type)
     return Spec((len(x.dims),), out_type, x.dims)
+
+
+@op("axis_size", spec_only=True)
+def axis_size(x: Spec, *, axis: int) -> Spec:
+    """The size of one axis of ``x``."""
+    if x.dims is None:
+        return Spec((), int32, Dim.symbol())
+    return Spec((), int32, x.dims[normalize_axis(axis, len(x.dims))])
+
+
+def sizes_along(tensors: Sequence[Any], axis: int) -> Any:
+    """The sizes of tensors along an axis as a host input wants them: a tuple where they are known, else a list with tensors."""
+    sizes_ = [x.dims[axis] if x.dims is not None else None for x in tensors]
+    if all(type(size) is int for size in sizes_):
+        return tuple(sizes_)
+    return [size if type(size) is int else axis_size(x, axis=axis) for x, size in zip(tensors, sizes_, strict=True)]
 
 
 def shape_of(x: Any) -> Any:
@@ -40,7 +58,7 @@ def broadcast_to_op(x: Spec, shape: HostSpec) -> Spec:
     for have, want in zip(reversed(x.dims), reversed(wanted), strict=False):
         if isinstance(have, int) and have != 1 and sizes.known_different(have, want):
             raise ShapeError(f"broadcast_to: shape {x.shape} does not broadcast to {Spec(wanted, x.dtype).shape}")
-    return Spec(wanted, x.dtype)
+    return Spec(wanted, x.dtype, repeated(x.value, wanted, x.dtype) if x.dims == () else None)
 
 
 @gradient(broadcast_to_op)

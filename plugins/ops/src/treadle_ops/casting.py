@@ -10,15 +10,26 @@ from typing import Any
 
 from treadle.contracts.spec import Spec
 from treadle.declare import gradient, op, public
-from treadle.dtypes import DType, as_dtype
+from treadle.dims import Dim
+from treadle.dtypes import DType, as_dtype, int32, int64
 from treadle_ops.arguments import tensor
+from treadle_ops.known import known, value_of
 
 
 @op("cast")
 def cast_op(x: Spec, *, dtype: DType) -> Spec:
     """The same values in another dtype."""
-    value = x.value if dtype.is_integer and x.dtype.is_integer and dtype.size >= x.dtype.size else None
-    return Spec(x.dims, dtype, value)
+    return Spec(x.dims, dtype, _cast_value(x, dtype))
+
+
+def _cast_value(x: Spec, dtype: DType) -> Any:
+    """The known value in another integer dtype: numbers wrap, and sizes fit the dtypes that shapes have."""
+    values = known(x) if dtype.is_integer else None
+    if values is None:
+        return None
+    if any(isinstance(v, Dim) for v in values.flat):
+        return x.value if dtype in (int32, int64) else None
+    return value_of(values.astype(x.dtype.numpy).astype(dtype.numpy).astype(object))
 
 
 @gradient(cast_op)

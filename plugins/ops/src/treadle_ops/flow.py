@@ -5,16 +5,46 @@ from __future__ import annotations
 from typing import Any
 
 from treadle.contracts.spec import Spec
-from treadle.declare import gradient, op
-from treadle_ops.inference import ANY
-from treadle_ops.rows import unary
+from treadle.declare import gradient, op, public
 
-identity = unary("identity", "identity", ANY, "The same value as another tensor.", argument="input", aliases=True)
+
+@op("identity", public=("identity",), aliases=True, elementwise=True)
+def identity(input: Spec) -> Spec:
+    """The same value as another tensor.
+
+    Args:
+        input: any shape, any dtype.
+        name: ignored.
+
+    Returns:
+        The value of ``input``.
+
+    Sources:
+        TensorFlow ``tf.identity``.
+    """
+    return Spec(input.dims, input.dtype, input.value)
 
 
 @gradient(identity)
 def _(ctx: Any, g: Any) -> Any:
     return g
+
+
+@public("identity_n")
+def identity_n(input: Any, name: str | None = None) -> Any:
+    """The same values as several tensors.
+
+    Args:
+        input: a list of tensors of any shapes and dtypes.
+        name: ignored.
+
+    Returns:
+        A list of as many tensors.
+
+    Sources:
+        TensorFlow ``tf.identity_n``.
+    """
+    return [identity(x) for x in input]
 
 
 @op("stop_gradient", public=("stop_gradient",), aliases=True)

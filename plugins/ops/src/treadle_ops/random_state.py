@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 
+from treadle.state import after_fork
+
 _MASK = (1 << 64) - 1
+_DEFAULT_SEED = 87654321
+"""The global seed of ops that have a seed of their own, until the user sets one: their numbers are the same in every process."""
 
 
 class RandomState:
@@ -15,22 +20,29 @@ class RandomState:
     """
 
     def __init__(self) -> None:
+        self.renew_lock()
+        self._counts: dict[int | None, int] = {}
+        self._seed = _mix((time.time_ns() ^ (os.getpid() << 40)) & _MASK)
+        self._seed_of_op_seeds = _mix(_DEFAULT_SEED)
+
+    def renew_lock(self) -> None:
+        """Take a new lock: in the child of a fork the old one may be held by a thread that is not there."""
         self._lock = threading.Lock()
-        self.set_seed(time.time_ns())
 
     def set_seed(self, seed: int) -> None:
         """Start all streams again from a seed."""
         with self._lock:
-            self._seed = _mix(int(seed) & _MASK)
-            self._counts: dict[int | None, int] = {}
+            self._seed = self._seed_of_op_seeds = _mix(int(seed) & _MASK)
+            self._counts = {}
 
     def next_key(self, op_seed: int | None) -> tuple[int, int]:
         """The key of the next draw, of the global stream or of an op seed's own."""
         with self._lock:
             count = self._counts.get(op_seed, 0)
             self._counts[op_seed] = count + 1
-            stream = self._seed if op_seed is None else _mix(self._seed ^ _mix((op_seed & _MASK) + 1))
-        return stream, count
+            if op_seed is None:
+                return self._seed, count
+            return _mix(self._seed_of_op_seeds ^ _mix((op_seed + 1) & _MASK)), count
 
 
 def _mix(x: int) -> int:
@@ -42,3 +54,4 @@ def _mix(x: int) -> int:
 
 
 state = RandomState()
+after_fork(state.renew_lock)

@@ -1,17 +1,23 @@
-"""Random numbers: stateless ops, pure functions of a key, and the stateful ones, which draw a key first."""
+"""The ops that draw random numbers: pure functions of a key, and ``random_key``, which gives the key of the next draw of a stream.
+
+The public functions are in ``stateless_random``, ``stateful_random`` and ``random_generator``. A seed is two integers; the same seed gives the same
+numbers in every mode and on every device.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
+from treadle import dims as sizes
 from treadle.contracts.spec import Spec
-from treadle.declare import HostSpec, op, public
-from treadle.dtypes import DType, as_dtype, float32, uint64
-from treadle.errors import InvalidArgumentError
-from treadle_ops import random_state
-from treadle_ops.arguments import shape_argument
-from treadle_ops.elementwise import add, multiply
-from treadle_ops.inference import dims_of_value
+from treadle.declare import FreeSpec, HostSpec, gradient, op
+from treadle.dims import Dim
+from treadle.dtypes import DType, int64, uint64
+from treadle.errors import DTypeError, InvalidArgumentError, ShapeError
+from treadle_ops.inference import FLOATING, INTEGER, REAL, dims_of_value, require_kind, require_rank, same_dtype
+
+PHILOX, THREEFRY = "philox", "threefry"
+STATE_SIZES = {PHILOX: 3, THREEFRY: 2}
 
 
 @op("random_key", effect="random")
@@ -20,45 +26,163 @@ def random_key(*, seed: int | None) -> Spec:
     return Spec((2,), uint64)
 
 
-@op("stateless_uniform")
-def stateless_uniform_op(shape: HostSpec, key: HostSpec, *, dtype: DType) -> Spec:
-    """Uniform numbers in [0, 1), a function of the key."""
+def _require_key(key: Spec) -> None:
+    if key.dtype.kind not in INTEGER:
+        raise DTypeError(f"seed has dtype {key.dtype.name}; expected an integer dtype")
+    if key.dims is not None and (len(key.dims) != 1 or sizes.known_different(key.dims[0], 2)):
+        raise ShapeError(f"seed must have shape [2], not {list(key.shape)}")
+
+
+def _require_floating(dtype: DType) -> None:
+    if not dtype.is_floating:
+        raise InvalidArgumentError(f"dtype {dtype.name} cannot be drawn from this distribution; expected a floating dtype")
+
+
+def _require_broadcast(parameter: Spec, dims: Any, what: str) -> None:
+    if parameter.dims is None or dims is None:
+        return
+    if len(parameter.dims) > len(dims) or any(
+        isinstance(n, int) and n != 1 and sizes.known_different(n, m) for n, m in zip(reversed(parameter.dims), reversed(dims), strict=False)
+    ):
+        raise ShapeError(f"{what} of shape {parameter.shape} does not broadcast to the shape of the result, {Spec(dims, parameter.dtype).shape}")
+
+
+def _floats(shape: Spec, key: Spec, dtype: DType) -> Spec:
+    _require_key(key)
+    _require_floating(dtype)
     return Spec(dims_of_value(shape), dtype)
 
 
-@public("random.set_seed")
-def set_seed(seed: int) -> None:
-    """Start the streams of all stateful random ops again from a seed, in traced functions too.
-
-    Args:
-        seed: any Python int.
-    """
-    random_state.state.set_seed(seed)
+@op("stateless_uniform")
+def stateless_uniform_op(shape: HostSpec, key: HostSpec, *, dtype: DType, alg: str = PHILOX) -> Spec:
+    """Uniform numbers in [0, 1), a function of the key."""
+    return _floats(shape, key, dtype)
 
 
-@public("random.uniform")
-def uniform(shape: Any, minval: Any = 0, maxval: Any = None, dtype: Any = float32, seed: int | None = None, name: str | None = None) -> Any:
-    """Uniform random numbers in ``[minval, maxval)``.
+@op("stateless_normal")
+def stateless_normal_op(shape: HostSpec, key: HostSpec, *, dtype: DType, alg: str = PHILOX) -> Spec:
+    """Standard normal numbers, a function of the key."""
+    return _floats(shape, key, dtype)
 
-    Args:
-        shape: integers.
-        minval: the least value.
-        maxval: the bound above; 1 by default for floating dtypes.
-        dtype: floating.
-        seed: a stream of its own.
-        name: ignored.
 
-    Returns:
-        A tensor of ``shape`` and ``dtype``.
+@op("stateless_truncated_normal")
+def stateless_truncated_normal_op(shape: HostSpec, key: HostSpec, *, dtype: DType, alg: str = PHILOX) -> Spec:
+    """Standard normal numbers given that they lie within 2 of 0, a function of the key."""
+    return _floats(shape, key, dtype)
 
-    Raises:
-        InvalidArgumentError: the dtype is not floating.
-    """
-    wanted = as_dtype(dtype)
-    if not wanted.is_floating:
-        raise InvalidArgumentError(f"random.uniform of dtype {wanted.name}; expected a floating dtype")
-    drawn = stateless_uniform_op(shape_argument(shape), random_key(seed=seed), dtype=wanted)
-    if maxval is None and type(minval) is int and minval == 0:
-        return drawn
-    high = 1 if maxval is None else maxval
-    return add(multiply(drawn, high - minval), minval)
+
+@op("stateless_uniform_bits")
+def stateless_uniform_bits_op(shape: HostSpec, key: HostSpec, *, dtype: DType, alg: str = PHILOX) -> Spec:
+    """Integers over the whole range of the dtype, a function of the key."""
+    _require_key(key)
+    if not dtype.is_integer:
+        raise InvalidArgumentError(f"dtype {dtype.name} has no whole range to draw from; expected an integer dtype")
+    return Spec(dims_of_value(shape), dtype)
+
+
+@op("stateless_uniform_integers", can_fail=True)
+def stateless_uniform_integers_op(shape: HostSpec, key: HostSpec, minval: Spec, maxval: Spec, *, alg: str = PHILOX) -> Spec:
+    """Integers from ``minval`` up to below ``maxval``, a function of the key."""
+    _require_key(key)
+    dims = dims_of_value(shape)
+    _require_broadcast(minval, dims, "minval")
+    _require_broadcast(maxval, dims, "maxval")
+    return Spec(dims, same_dtype(minval, maxval, kinds=INTEGER))
+
+
+@op("stateless_gamma")
+def stateless_gamma_op(shape: HostSpec, key: HostSpec, alpha: Spec, *, alg: str = PHILOX) -> Spec:
+    """Gamma numbers of rate 1, a function of the key."""
+    _require_key(key)
+    dims = dims_of_value(shape)
+    _require_broadcast(alpha, dims, "alpha")
+    return Spec(dims, require_kind(alpha, FLOATING, "alpha"))
+
+
+@op("stateless_poisson")
+def stateless_poisson_op(shape: HostSpec, key: HostSpec, lam: Spec, *, dtype: DType, alg: str = PHILOX) -> Spec:
+    """Poisson numbers, a function of the key."""
+    _require_key(key)
+    require_kind(lam, REAL, "lam")
+    dims = dims_of_value(shape)
+    _require_broadcast(lam, dims, "lam")
+    return Spec(dims, _counting(dtype))
+
+
+@op("stateless_binomial")
+def stateless_binomial_op(shape: HostSpec, key: HostSpec, counts: FreeSpec, probs: FreeSpec, *, dtype: DType, alg: str = PHILOX) -> Spec:
+    """Binomial numbers, a function of the key."""
+    _require_key(key)
+    require_kind(counts, REAL, "counts")
+    require_kind(probs, REAL, "probs")
+    dims = dims_of_value(shape)
+    _require_broadcast(counts, dims, "counts")
+    _require_broadcast(probs, dims, "probs")
+    return Spec(dims, _counting(dtype))
+
+
+def _counting(dtype: DType) -> DType:
+    if dtype.kind not in REAL:
+        raise InvalidArgumentError(f"dtype {dtype.name} cannot hold counts; expected an integer or floating dtype")
+    return dtype
+
+
+@op("stateless_parameterized_truncated_normal", can_fail=True)
+def stateless_parameterized_truncated_normal_op(
+    shape: HostSpec, key: HostSpec, means: Spec, stddevs: Spec, minvals: Spec, maxvals: Spec, *, alg: str = PHILOX
+) -> Spec:
+    """Normal numbers given that they lie between bounds, a function of the key."""
+    _require_key(key)
+    dims = dims_of_value(shape)
+    for parameter, what in ((means, "means"), (stddevs, "stddevs"), (minvals, "minvals"), (maxvals, "maxvals")):
+        _require_broadcast(parameter, dims, what)
+    return Spec(dims, same_dtype(means, stddevs, minvals, maxvals, kinds=FLOATING))
+
+
+@op("stateless_categorical", can_fail=True)
+def stateless_categorical_op(logits: Spec, num_samples: HostSpec, key: HostSpec, *, dtype: DType, alg: str = PHILOX) -> Spec:
+    """Classes with probabilities ``softmax(logits)``, a function of the key."""
+    _require_key(key)
+    require_kind(logits, FLOATING, "logits")
+    rows, classes = require_rank(logits, 2, "logits")
+    if isinstance(classes, int) and classes == 0:
+        raise InvalidArgumentError(f"logits of shape {logits.shape} have no classes to draw from; num_classes must be positive")
+    if num_samples.dims is not None and num_samples.dims != ():
+        raise ShapeError(f"num_samples must be a scalar, not of shape {num_samples.shape}")
+    count = num_samples.value
+    if isinstance(count, int) and count < 0:
+        raise InvalidArgumentError(f"num_samples should be nonnegative, got {count}")
+    if not dtype.is_integer:
+        raise InvalidArgumentError(f"dtype {dtype.name} cannot hold classes; expected an integer dtype")
+    return Spec((rows, Dim.symbol() if count is None else count), dtype)
+
+
+@op("stateless_shuffle")
+def stateless_shuffle_op(value: Spec, key: HostSpec, *, alg: str = PHILOX) -> Spec:
+    """The same rows in another order, a function of the key."""
+    _require_key(key)
+    return Spec(value.dims, value.dtype)
+
+
+@op("generator_key")
+def generator_key(state: Spec, *, alg: str) -> Spec:
+    """The key of a draw from a generator in this state."""
+    _require_state(state, alg)
+    return Spec((2,), uint64)
+
+
+@op("generator_skip")
+def generator_skip(state: Spec, delta: FreeSpec, *, alg: str) -> Spec:
+    """The state of a generator after ``delta`` more numbers."""
+    _require_state(state, alg)
+    require_rank(delta, 0, "delta")
+    require_kind(delta, INTEGER, "delta")
+    return Spec(state.dims, int64)
+
+
+def _require_state(state: Spec, alg: str) -> None:
+    size = STATE_SIZES[alg]
+    if state.dtype is not int64:
+        raise DTypeError(f"the state of a generator has dtype int64, not {state.dtype.name}")
+    if state.dims is not None and (len(state.dims) != 1 or sizes.known_different(state.dims[0], size)):
+        raise ShapeError(f"the state of a {alg} generator has shape [{size}], not {list(state.shape)}")

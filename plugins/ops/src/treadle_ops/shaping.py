@@ -1,8 +1,10 @@
-"""Shapes of tensors and how to change them: shape, reshape, broadcast_to, transpose."""
+"""Shapes of tensors and how to change them: shape, reshape, broadcast_to, transpose, expand_dims, squeeze, ensure_shape."""
 
 from __future__ import annotations
 
 from typing import Any
+
+import numpy as np
 
 from treadle import dims as sizes
 from treadle.contracts.spec import Spec
@@ -10,10 +12,13 @@ from treadle.declare import HostSpec, gradient, op, public
 from treadle.dims import Dim, Size
 from treadle.dtypes import DType, int32
 from treadle.errors import InvalidArgumentError, ShapeError
-from treadle_ops.arguments import axis_argument, dtype_argument, shape_argument, static_value, tensor
+from treadle.shapes import TensorShape
+from treadle_ops.arguments import axes_argument, axis_argument, dtype_argument, shape_argument, tensor
 from treadle_ops.broadcasting import broadcast_to_op, shape_of, shape_op
 from treadle_ops.elementwise import conj
-from treadle_ops.inference import dims_of_value, normalize_axis
+from treadle_ops.flow import identity
+from treadle_ops.inference import dims_of_value, normalize_axes, normalize_axis
+from treadle_ops.known import carried
 
 
 @public("shape")
@@ -48,8 +53,11 @@ def reshape_op(x: Spec, shape: HostSpec) -> Spec:
         known = sizes.product(d for i, d in enumerate(wanted) if i != unknown[0])
         wanted[unknown[0]] = _left_over(total, known, x, value)
     elif total is not None and sizes.known_different(total, sizes.product(wanted)):
-        raise ShapeError(f"reshape of shape {x.shape} ({total} elements) to {list(value)} ({sizes.product(wanted)} elements): the numbers of elements must be equal")
-    return Spec(tuple(wanted), x.dtype)
+        raise ShapeError(
+            f"reshape of shape {x.shape} ({total} elements) to {list(value)} ({sizes.product(wanted)} elements): the numbers of elements must be equal"
+        )
+    dims = tuple(wanted)
+    return Spec(dims, x.dtype, carried(lambda v: v.reshape(dims), x) if x.value is not None and Spec(dims, x.dtype).is_static else None)
 
 
 def _left_over(total: Size | None, known: Size, x: Spec, value: Any) -> Size:
@@ -114,7 +122,7 @@ def transpose_op(x: Spec, *, perm: tuple[int, ...] | None) -> Spec:
     order = tuple(reversed(range(rank))) if perm is None else tuple(p + rank if p < 0 else p for p in perm)
     if sorted(order) != list(range(rank)):
         raise InvalidArgumentError(f"transpose: perm {list(perm or ())} is not a permutation of the {rank} axes of shape {x.shape}")
-    return Spec(tuple(x.dims[p] for p in order), x.dtype)
+    return Spec(tuple(x.dims[p] for p in order), x.dtype, carried(lambda v: v.transpose(order), x))
 
 
 @gradient(transpose_op)
@@ -144,8 +152,7 @@ def transpose(a: Any, perm: Any = None, conjugate: bool = False, name: str = "tr
     Raises:
         InvalidArgumentError: ``perm`` is not a permutation of the axes.
     """
-    order = None if perm is None else tuple(int(p) for p in static_value(perm, "perm"))
-    turned = transpose_op(a, perm=order)
+    turned = transpose_op(a, perm=axes_argument(perm, "perm"))
     return conj(turned) if conjugate else turned
 
 
@@ -155,7 +162,7 @@ def expand_dims_op(x: Spec, *, axis: int) -> Spec:
     if x.dims is None:
         return Spec(None, x.dtype)
     at = normalize_axis(axis, len(x.dims) + 1)
-    return Spec((*x.dims[:at], 1, *x.dims[at:]), x.dtype)
+    return Spec((*x.dims[:at], 1, *x.dims[at:]), x.dtype, carried(lambda v: np.expand_dims(v, at), x))
 
 
 @gradient(expand_dims_op)
@@ -179,3 +186,84 @@ def expand_dims(input: Any, axis: Any, name: str | None = None) -> Any:
         InvalidArgumentError: the axis is out of range.
     """
     return expand_dims_op(input, axis=axis_argument(axis))
+
+
+@op("squeeze", aliases=True)
+def squeeze_op(x: Spec, *, axis: tuple[int, ...] | None) -> Spec:
+    """Without axes of size 1."""
+    if x.dims is None:
+        return Spec(None, x.dtype)
+    if axis is None:
+        if not x.is_static:
+            return Spec(None, x.dtype)
+        gone = [i for i, d in enumerate(x.dims) if d == 1]
+    else:
+        gone = list(normalize_axes(axis, len(x.dims)))
+        for i in gone:
+            if sizes.known_different(x.dims[i], 1):
+                raise ShapeError(f"axis {i} of shape {x.shape} has size {x.dims[i]}; only axes of size 1 can be squeezed")
+    return Spec(tuple(d for i, d in enumerate(x.dims) if i not in gone), x.dtype, carried(lambda v: v.squeeze(tuple(gone)), x))
+
+
+@gradient(squeeze_op)
+def _(ctx: Any, g: Any) -> Any:
+    return reshape_op(g, shape_of(ctx.inputs[0]))
+
+
+@public("squeeze")
+def squeeze(input: Any, axis: Any = None, name: str | None = None) -> Any:
+    """A tensor without axes of size 1.
+
+    Args:
+        input: any shape, any dtype.
+        axis: an int or a list of ints; all axes of size 1 by default.
+        name: ignored.
+
+    Returns:
+        The shape without these axes, the dtype of ``input``.
+
+    Raises:
+        InvalidArgumentError: an axis is out of range or named twice.
+        ShapeError: an axis has another size than 1.
+
+    Sources:
+        TensorFlow ``tf.squeeze``.
+    """
+    return squeeze_op(input, axis=axes_argument(axis) or None)
+
+
+@op("ensure_shape", aliases=True, can_fail=True)
+def ensure_shape_op(x: Spec, *, shape: tuple[int | None, ...]) -> Spec:
+    """The same tensor, which must have a shape; None stands for any size."""
+    if x.dims is None:
+        return Spec(tuple(Dim.symbol() if d is None else d for d in shape), x.dtype)
+    if len(x.dims) != len(shape) or any(d is not None and sizes.known_different(d, have) for d, have in zip(shape, x.dims, strict=True)):
+        raise ShapeError(f"shape {x.shape} is not compatible with {TensorShape(shape)}, the shape it must have")
+    return Spec(tuple(have if d is None else d for d, have in zip(shape, x.dims, strict=True)), x.dtype, x.value)
+
+
+@gradient(ensure_shape_op)
+def _(ctx: Any, g: Any) -> Any:
+    return g
+
+
+@public("ensure_shape")
+def ensure_shape(x: Any, shape: Any, name: str | None = None) -> Any:
+    """The same tensor, whose shape is checked when the program runs and known from here on while tracing.
+
+    Args:
+        x: any shape, any dtype.
+        shape: a shape with None where any size is allowed.
+        name: ignored.
+
+    Returns:
+        ``x``.
+
+    Raises:
+        ShapeError: ``x`` has another shape.
+
+    Sources:
+        TensorFlow ``tf.ensure_shape``.
+    """
+    wanted = TensorShape(shape)
+    return identity(x) if wanted.rank is None else ensure_shape_op(x, shape=tuple(wanted.as_list()))

@@ -82,30 +82,37 @@ def normal(xp: Any, generators: Generators) -> Callable[..., Any]:
         count = math.prod(shape)
         pairs = -(-count // 2)
         draw = generators[alg].bits
-        if dtype.size == 8:
-            bits = draw(checked(key), 2 * pairs)
-            radius = unit_doubles(xp, bits[:pairs])
-            xp.subtract(1, radius, radius)  # in (0, 1]
-            angle = unit_doubles(xp, bits[pairs:])
+        wide = dtype.size == 8
+        result = xp.empty(2 * pairs, xp.float64 if wide else xp.float32)
+        radius, angle = result[:pairs], result[pairs:]
+        if wide:
+            words = draw(checked(key), 2 * pairs)
+            xp.right_shift(words, xp.uint64(11), words)
+            result[...] = words
+            _to_polar(xp, radius, angle, xp.float64, 2.0**-53, 2.0**-53)
         else:
             words = draw(checked(key), pairs).view(xp.uint32)
-            radius = words[:pairs].astype(xp.float32)
-            xp.multiply(radius, xp.float32(2.0**-32), radius)
-            xp.add(radius, xp.float32(2.0**-33), radius)  # in (0, 1]
-            angle = (words[pairs:] >> xp.uint32(8)).astype(xp.float32)
-            xp.multiply(angle, xp.float32(2.0**-24), angle)
-        xp.log(radius, radius)
-        xp.multiply(radius, radius.dtype.type(-2), radius)
-        xp.sqrt(radius, radius)
-        xp.multiply(angle, angle.dtype.type(2 * math.pi), angle)
-        result = xp.empty(2 * pairs, radius.dtype)
-        xp.multiply(radius, xp.cos(angle), result[:pairs])
+            xp.right_shift(words[pairs:], xp.uint32(8), words[pairs:])
+            result[...] = words
+            _to_polar(xp, radius, angle, xp.float32, 2.0**-32, 2.0**-24)
+        first = xp.cos(angle, words.view(result.dtype)[:pairs])  # the words are used up: their memory serves
         xp.sin(angle, angle)
-        xp.multiply(radius, angle, result[pairs:])
-        result = result if count == 2 * pairs else result[:count]
+        xp.multiply(angle, radius, angle)
+        xp.multiply(first, radius, radius)
+        result = result if count == 2 * pairs else result[:count].copy()
         return (result if dtype.size >= 4 else result.astype(dtype.numpy)).reshape(shape)
 
     return run
+
+
+def _to_polar(xp: Any, radius: Any, angle: Any, number: Any, radius_step: float, angle_step: float) -> None:
+    """Whole numbers to the radii and angles of pairs of normal numbers, in place."""
+    xp.multiply(radius, number(radius_step), radius)
+    xp.add(radius, number(radius_step / 2), radius)  # in (0, 1]
+    xp.log(radius, radius)
+    xp.multiply(radius, number(-2), radius)
+    xp.sqrt(radius, radius)
+    xp.multiply(angle, number(2 * math.pi * angle_step), angle)
 
 
 _CENTRAL = (
@@ -128,16 +135,21 @@ def truncated_normal(xp: Any, generators: Generators) -> Callable[..., Any]:
 
     def run(shape: tuple[int, ...], key: Any, *, dtype: DType, alg: str) -> Any:
         wide = dtype if dtype.size >= 4 else _float32()
-        x = draw_uniform(shape, key, dtype=wide, alg=alg)
-        number = wide.numpy
-        half_step = 2.0 ** (-54 if dtype.size == 8 else -25)
-        x = (x + number.type(half_step - 0.5)) * number.type(2 * limit)
-        w = -xp.log((1 - x) * (1 + x)) - number.type(3.125 if dtype.size == 8 else 2.5)
-        series = xp.zeros(shape, number)
-        for coefficient in _CENTRAL[dtype.size == 8]:
-            series = series * w + number.type(coefficient)
-        result = series * x * number.type(math.sqrt(2))
-        return result if wide is dtype else result.astype(dtype.numpy)
+        x = draw_uniform((math.prod(shape),), key, dtype=wide, alg=alg)
+        number = wide.numpy.type
+        xp.add(x, number(2.0 ** (-54 if dtype.size == 8 else -25) - 0.5), x)
+        xp.multiply(x, number(2 * limit), x)
+        w = xp.multiply(1 - x, 1 + x)
+        xp.log(w, w)
+        xp.subtract(number(-3.125 if dtype.size == 8 else -2.5), w, w)
+        first, *others = _CENTRAL[dtype.size == 8]
+        result = xp.full(x.shape, first, wide.numpy)
+        for coefficient in others:
+            xp.multiply(result, w, result)
+            xp.add(result, number(coefficient), result)
+        xp.multiply(result, x, result)
+        xp.multiply(result, number(math.sqrt(2)), result)
+        return (result if wide is dtype else result.astype(dtype.numpy)).reshape(shape)
 
     return run
 
