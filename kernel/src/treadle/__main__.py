@@ -19,7 +19,8 @@ def main() -> int:
         print(f"treadle: {error}", file=sys.stderr)
         return 2
     if record is not None and record.thing is not None:
-        return record.thing() or 0
+        code: int = record.thing() or 0
+        return code
     if record is None:
         told = "there is no command line: no plugin 'cli' is installed; `pip install treadle-cli` brings one"
     elif record.disabled:

@@ -17,7 +17,8 @@ from typing import Any
 from treadle import settings
 from treadle.discovery import entry_points
 from treadle.errors import PluginError
-from treadle.registry import registry
+from treadle.registry import Registry
+from treadle.registry import registry as the_registry
 from treadle.version import __version__
 
 GROUPS = ("treadle.ops", "treadle.devices", "treadle.passes", "treadle.plugins")
@@ -62,7 +63,7 @@ class PluginRecord:
     @property
     def cause(self) -> str:
         """The failure in one line, or an empty text."""
-        return "" if self.error is None else f"{type(self.error).__name__}: {self.error}"
+        return "" if self.error is None else f"{type(self.error).__name__}: {' '.join(str(self.error).split())}"
 
 
 class PluginWarning(UserWarning):
@@ -70,9 +71,16 @@ class PluginWarning(UserWarning):
 
 
 class Host:
-    """Discovery, loading and hooks. ``host`` is the process's; tests make their own."""
+    """Discovery, loading and hooks. ``host`` is the process's; tests make their own.
 
-    def __init__(self) -> None:
+    Args:
+        registry: where plugins register; the process's by default.
+        path: folders to look for distributions in; ``sys.path`` by default.
+    """
+
+    def __init__(self, registry: Registry | None = None, path: list[str] | None = None) -> None:
+        self.registry = registry or the_registry
+        self._path = path
         self._records: dict[tuple[str, str], PluginRecord] | None = None
         self._manager: Any = None
         self._lock = threading.RLock()
@@ -91,7 +99,7 @@ class Host:
     def _discover(self) -> dict[tuple[str, str], PluginRecord]:
         disabled = set(settings.current().disabled)
         found: dict[tuple[str, str], PluginRecord] = {}
-        for point in entry_points(GROUPS):
+        for point in entry_points(GROUPS, self._path):
             key = (point.group, point.name)
             off = point.name in disabled or point.distribution in disabled
             record = PluginRecord(point.name, point.group, point.value, point.distribution, point.version, point.requires, disabled=off)
@@ -112,6 +120,8 @@ class Host:
 
     def distribution_of(self, plugin: str) -> str:
         """``distribution version`` of a plugin, for messages."""
+        if plugin == "treadle-kernel":
+            return f"treadle-kernel {__version__}"
         for record in self.records():
             if record.name == plugin:
                 return f"{record.distribution} {record.version}"
@@ -159,8 +169,8 @@ class Host:
         if record.group in ("treadle.ops", "treadle.devices") or (record.group == "treadle.passes" and not attribute):
             self._register(record, thing)
         elif record.group == "treadle.passes":
-            with registry.transaction(record.name):
-                registry.add_pass(thing, record.name)
+            with self.registry.transaction(record.name):
+                self.registry.add_pass(thing, record.name)
         record.thing = thing
         record.loaded = True
 
@@ -169,7 +179,7 @@ class Host:
             raise PluginError(f"{record.value!r} has no function treadle_register(registry) marked with treadle.hookspecs.hookimpl")
         manager = self.manager()
         name = f"{record.group}:{record.name}"
-        with registry.transaction(record.name):
+        with self.registry.transaction(record.name):
             try:
                 manager.register(thing, name=name)  # the hook is historic: registering calls it
                 callers = manager.get_hookcallers(thing) or []
@@ -201,10 +211,10 @@ class Host:
 
     def load_for_device(self, device_type: str) -> None:
         """Load device plugins until one offers ``device_type``, the one of that name first."""
-        if device_type in registry.devices:
+        if device_type in self.registry.devices:
             return
         self.load("treadle.devices", device_type.lower())
-        if device_type not in registry.devices:
+        if device_type not in self.registry.devices:
             self.load_group("treadle.devices")
 
     def load_ops(self, namespace: str = CORE) -> PluginRecord | None:
@@ -222,7 +232,7 @@ class Host:
 
             self._manager = pluggy.PluginManager(hookspecs.PROJECT)
             self._manager.add_hookspecs(hookspecs)
-            self._manager.hook.treadle_register.call_historic(kwargs={"registry": registry})
+            self._manager.hook.treadle_register.call_historic(kwargs={"registry": self.registry})
         return self._manager
 
     def observe(self, observer: Any) -> None:

@@ -15,7 +15,22 @@ from typing import Any, NamedTuple, cast
 from treadle.contracts.spec import Spec
 from treadle.errors import PluginError
 
-IndexSpec = BoolSpec = HostSpec = FreeSpec = Spec
+
+class IndexSpec(Spec):
+    """Annotates an input of integers; Python numbers become int32 there."""
+
+
+class BoolSpec(Spec):
+    """Annotates an input of bools."""
+
+
+class FreeSpec(Spec):
+    """Annotates an input with a dtype of its own."""
+
+
+class HostSpec(Spec):
+    """Annotates an input whose value shapes the result; the kernel gets it as nested tuples of Python numbers."""
+
 
 EFFECTS = ("pure", "reads", "writes", "random", "io")
 
@@ -114,7 +129,7 @@ class Op:
         self.table: dict[Any, Any] = {}
         inputs = []
         for argument in names[: code.co_argcount]:
-            hint = str(hints.get(argument, "Spec"))
+            hint = _text(hints.get(argument, "Spec"))
             sequence = hint.startswith("Sequence[")
             kind = _KINDS.get(hint[9:-1] if sequence else hint)
             if kind is None:
@@ -127,8 +142,8 @@ class Op:
         keyword_only = names[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
         defaults = infer.__kwdefaults__ or {}  # type: ignore[attr-defined]
         self.defaults = {attr: defaults.get(attr, REQUIRED) for attr in keyword_only}
-        self.dtype_attrs = tuple(attr for attr in keyword_only if str(hints.get(attr)).startswith("DType"))
-        self.outputs, self.result = _outputs(str(hints.get("return", "Spec")), infer)
+        self.dtype_attrs = tuple(attr for attr in keyword_only if _text(hints.get(attr)).startswith("DType"))
+        self.outputs, self.result = _outputs(hints.get("return", "Spec"), infer)
 
     def __repr__(self) -> str:
         return f"<op {self.name}>"
@@ -142,16 +157,29 @@ class _Required:
 REQUIRED = _Required()
 
 
-def _outputs(hint: str, infer: Callable[..., Any]) -> tuple[str, type | None]:
-    """How results come: ``one``, ``tuple`` or ``list``; and the NamedTuple class they are put in."""
-    if hint == "Spec":
+def _text(hint: Any) -> str:
+    """An annotation as it was written, whether it was kept as text or not."""
+    if isinstance(hint, str):
+        return hint
+    if hint is None:
+        return "None"
+    origin = getattr(hint, "__origin__", None)
+    if origin is not None:
+        return f"{origin.__name__}[{', '.join(_text(a) for a in hint.__args__)}]"
+    return getattr(hint, "__name__", str(hint))
+
+
+def _outputs(hint: Any, infer: Callable[..., Any]) -> tuple[str, type | None]:
+    """How results come: ``one``, ``tuple``, ``list`` or ``none``; and the NamedTuple class they are put in."""
+    text = _text(hint)
+    if text == "Spec":
         return "one", None
-    if hint.startswith("list["):
+    if text.startswith("list["):
         return "list", None
-    if hint == "None":
+    if text == "None":
         return "none", None
-    named = infer.__globals__.get(hint)  # type: ignore[attr-defined]
-    return "tuple", named if isinstance(named, type) else None
+    named = infer.__globals__.get(text, hint)  # type: ignore[attr-defined]
+    return "tuple", named if isinstance(named, type) and hasattr(named, "_fields") else None
 
 
 def attributes(op: Op, given: dict[str, Any]) -> dict[str, Any]:

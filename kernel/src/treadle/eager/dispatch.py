@@ -50,7 +50,7 @@ def arrange(op: Op, outputs: list[Any]) -> Any:
         return outputs
     if op.outputs == "none":
         return None
-    return op.result(*outputs) if op.result is not None and op.result is not tuple else tuple(outputs)
+    return tuple(outputs) if op.result is None else op.result(*outputs)
 
 
 # ---------------------------------------------------------------------- inputs

@@ -86,7 +86,10 @@ class MetaOptimizer:
             for line in list(active):
                 if unchanged_since >= len(active):
                     return reports
-                saved = _Saved(item)
+                try:
+                    saved = _Saved(item)
+                except Exception:
+                    return reports  # an earlier pass broke the graph: the caller finds out which
                 report = self._run(line, item, round_)
                 if report.error is None and report.changed and each:
                     self._check(item, saved, report)
@@ -97,7 +100,8 @@ class MetaOptimizer:
                     self._tell(report)
                 reports.append(report)
                 plugins.host.call("treadle_pass_finished", report=report)
-                unchanged_since = 0 if report.changed else unchanged_since + 1
+                if report.error is None:
+                    unchanged_since = 0 if report.changed else unchanged_since + 1
                 if report.changed and self._snapshot is not None:
                     report.text = self._snapshot(item.graph)
         return reports

@@ -92,11 +92,12 @@ def explain(
     ] = None,
     plan: Annotated[bool, typer.Option("--plan", help="Print the program that runs in the end, too.")] = False,
     diff: Annotated[bool, typer.Option("--diff", help="Print what each pass changed instead of the whole graph after it.")] = False,
+    sources: Annotated[bool, typer.Option("--sources", help="Put the line of your program behind each node.")] = False,
 ) -> None:
     """Show a function's graph as traced and after each pass that changed it."""
     from treadle_cli.explain import show
 
-    show(target, spec or [], plan=plan, diff=diff)
+    show(target, spec or [], plan=plan, diff=diff, sources=sources)
 
 
 @app.command()

@@ -74,5 +74,5 @@ def place(origin: str) -> str:
 
 
 def rewrites_text(rewrites: Mapping[str, int]) -> str:
-    """``fold x4, x * 1 -> x x2`` would be hard to read: ``4 fold, 2 x * 1 -> x``."""
-    return ", ".join(f"{count} {rule}" for rule, count in sorted(rewrites.items(), key=lambda item: (-item[1], item[0])))
+    """How often each rule was applied, the most frequent first: ``4x fold, 1x merge``."""
+    return ", ".join(f"{count}\N{MULTIPLICATION SIGN} {rule}" for rule, count in sorted(rewrites.items(), key=lambda item: (-item[1], item[0])))

@@ -55,11 +55,11 @@ def contained() -> Iterator[None]:
 
 
 def _users_part(trace: TracebackType | None) -> TracebackType | None:
-    """A traceback from the first line on that is neither this command's nor the import system's."""
+    """A traceback from the user's first line on; all of it where there is none."""
     first = trace
     while first is not None:
-        name = first.tb_frame.f_globals.get("__name__", "")
-        if not name.startswith(("treadle_cli", "importlib", "contextlib")) and "importlib" not in first.tb_frame.f_code.co_filename:
+        name, file = first.tb_frame.f_globals.get("__name__", ""), first.tb_frame.f_code.co_filename
+        if not name.startswith(("treadle", "importlib", "contextlib")) and "importlib" not in file:
             return first
         first = first.tb_next
     return trace

@@ -13,3 +13,4 @@ def treadle_register(registry: Any) -> None:
     """Register the device, and the kernels that serve it."""
     registry.add_device(CpuDevice)
     registry.add_kernels(for_="array", module="treadle_array.kernels")
+    registry.add_kernels(for_="CPU", module="treadle_cpu.kernels")

@@ -6,7 +6,8 @@ import operator
 from typing import Any
 
 from treadle import dims as sizes
-from treadle.declare import gradient
+from treadle.declare import gradient, public
+from treadle_ops.arguments import tensor
 from treadle_ops.broadcasting import sum_like
 from treadle_ops.inference import FLOATING_OR_COMPLEX, NUMERIC
 from treadle_ops.rows import binary, unary
@@ -14,21 +15,44 @@ from treadle_ops.rows import binary, unary
 add = binary("add", "add math.add", NUMERIC, "``x + y``, element by element.", commutative=True, value=sizes.add)
 subtract = binary("subtract", "subtract math.subtract", NUMERIC, "``x - y``, element by element.", value=operator.sub)
 multiply = binary("multiply", "multiply math.multiply", NUMERIC, "``x * y``, element by element.", commutative=True, value=sizes.mul)
+divide_op = binary("divide", "realdiv", FLOATING_OR_COMPLEX, "``x / y``, element by element, correctly rounded.")
+squared_difference = binary("squared_difference", "math.squared_difference", NUMERIC, "``(x - y) ** 2``; the squared modulus where complex.")
 negative = unary("negative", "negative math.negative", "fic", "``-x``, element by element.")
-exp = unary("exp", "exp math.exp", FLOATING_OR_COMPLEX, "e to the power of ``x``.")
-tanh = unary("tanh", "tanh math.tanh nn.tanh", FLOATING_OR_COMPLEX, "The hyperbolic tangent.")
+reciprocal = unary("reciprocal", "math.reciprocal", FLOATING_OR_COMPLEX, "``1 / x``, element by element.")
 square = unary("square", "square math.square", NUMERIC, "``x * x``, element by element.")
+exp = unary("exp", "exp math.exp", FLOATING_OR_COMPLEX, "e to the power of ``x``.")
+expm1 = unary("expm1", "math.expm1", FLOATING_OR_COMPLEX, "``exp(x) - 1``, exact near 0.")
+log = unary("log", "math.log", FLOATING_OR_COMPLEX, "The natural logarithm.")
+log1p = unary("log1p", "math.log1p", FLOATING_OR_COMPLEX, "``log(1 + x)``, exact near 0.")
+tanh = unary("tanh", "tanh math.tanh nn.tanh", FLOATING_OR_COMPLEX, "The hyperbolic tangent.")
+tanh_grad = binary("tanh_grad", (), FLOATING_OR_COMPLEX, "``g * (1 - y * y)``, for the result ``y`` of tanh.", arguments=("y", "g"))
 conj_op = unary("conj", (), "c", "The complex conjugate.")
 
 
-def conj(x: Any) -> Any:
-    """The conjugate where ``x`` is complex; gradients of complex tensors are conjugated, as TensorFlow's are."""
-    return conj_op(x) if x.dtype.is_complex else x
+@public("math.conj")
+def conj(x: Any, name: str | None = None) -> Any:
+    """The complex conjugate; ``x`` itself where it is real. Gradients of complex tensors are conjugated, as TensorFlow's are.
+
+    Args:
+        x: any shape, any numeric dtype.
+        name: ignored.
+
+    Returns:
+        The shape and dtype of ``x``.
+
+    Sources:
+        TensorFlow ``tf.math.conj``.
+    """
+    value = tensor(x)
+    return conj_op(value) if value.dtype.is_complex else value
 
 
 @gradient(conj_op)
 def _(ctx: Any, g: Any) -> Any:
     return conj_op(g)
+
+
+# ---------------------------------------------------------------------- arithmetic
 
 
 @gradient(add)
@@ -46,7 +70,24 @@ def _(ctx: Any, g: Any) -> Any:
 @gradient(multiply)
 def _(ctx: Any, g: Any) -> Any:
     x, y = ctx.inputs
-    return sum_like(g * conj(y), x) if ctx.needs[0] else None, sum_like(g * conj(x), y) if ctx.needs[1] else None
+    return sum_like(multiply(g, conj(y)), x) if ctx.needs[0] else None, sum_like(multiply(g, conj(x)), y) if ctx.needs[1] else None
+
+
+@gradient(divide_op)
+def _(ctx: Any, g: Any) -> Any:
+    x, y = ctx.inputs
+    share = divide_op(g, conj(y))
+    return (
+        sum_like(share, x) if ctx.needs[0] else None,
+        sum_like(negative(multiply(share, conj(ctx.output))), y) if ctx.needs[1] else None,  # -g x / y^2
+    )
+
+
+@gradient(squared_difference)
+def _(ctx: Any, g: Any) -> Any:
+    x, y = ctx.inputs
+    slope = multiply(multiply(g, 2), subtract(x, y))  # TensorFlow does not conjugate here
+    return sum_like(slope, x) if ctx.needs[0] else None, sum_like(negative(slope), y) if ctx.needs[1] else None
 
 
 @gradient(negative)
@@ -54,18 +95,50 @@ def _(ctx: Any, g: Any) -> Any:
     return negative(g)
 
 
-@gradient(exp)
-def _(ctx: Any, g: Any) -> Any:
-    return g * conj(ctx.output)
-
-
-@gradient(tanh)
+@gradient(reciprocal)
 def _(ctx: Any, g: Any) -> Any:
     y = conj(ctx.output)
-    return g * (1 - y * y)
+    return negative(multiply(g, multiply(y, y)))
 
 
 @gradient(square)
 def _(ctx: Any, g: Any) -> Any:
     (x,) = ctx.inputs
-    return g * (2 * conj(x))
+    return multiply(g, multiply(2, conj(x)))
+
+
+# ---------------------------------------------------------------------- exponentials
+
+
+@gradient(exp)
+def _(ctx: Any, g: Any) -> Any:
+    return multiply(g, conj(ctx.output))
+
+
+@gradient(expm1)
+def _(ctx: Any, g: Any) -> Any:
+    return multiply(g, exp(conj(ctx.inputs[0])))
+
+
+@gradient(log)
+def _(ctx: Any, g: Any) -> Any:
+    return divide_op(g, conj(ctx.inputs[0]))
+
+
+@gradient(log1p)
+def _(ctx: Any, g: Any) -> Any:
+    return divide_op(g, add(1, conj(ctx.inputs[0])))
+
+
+@gradient(tanh)
+def _(ctx: Any, g: Any) -> Any:
+    return tanh_grad(conj(ctx.output), g)
+
+
+@gradient(tanh_grad)
+def _(ctx: Any, h: Any) -> Any:
+    y, g = ctx.inputs
+    return (
+        sum_like(multiply(h, multiply(conj(multiply(g, y)), -2)), y) if ctx.needs[0] else None,
+        tanh_grad(conj(y), h) if ctx.needs[1] else None,
+    )

@@ -9,10 +9,7 @@ from __future__ import annotations
 import operator
 from typing import Any
 
-import numpy as np
-
 from treadle.declare import offer
-from treadle.dtypes import bool as bool_dtype
 from treadle.dtypes import int64
 from treadle.tensor import SymbolicTensor
 from treadle_ops.arguments import tensor
@@ -70,7 +67,7 @@ def set_item(x: Any, index: Any, new: Any) -> Any:
 
 def is_mask(index: Any) -> bool:
     """True for a bool tensor, array or value."""
-    return isinstance(index, bool) or (not isinstance(index, slice | tuple) and getattr(index, "dtype", None) in (bool_dtype, np.dtype(bool)))
+    return isinstance(index, bool) or getattr(getattr(index, "dtype", None), "kind", None) == "b"
 
 
 def canonical(index: Any) -> tuple[tuple[Any, ...], list[Any]]:

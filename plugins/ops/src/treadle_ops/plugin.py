@@ -19,6 +19,11 @@ MODULES = (
     "activations",
     "losses",
     "randomness",
+    "random_arguments",
+    "stateless_random",
+    "stateful_random",
+    "random_generator",
+    "random_initializers",
     "printing",
 )
 

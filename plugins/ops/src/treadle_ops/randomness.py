@@ -91,12 +91,13 @@ def stateless_uniform_integers_op(shape: HostSpec, key: HostSpec, minval: Spec, 
 
 
 @op("stateless_gamma")
-def stateless_gamma_op(shape: HostSpec, key: HostSpec, alpha: Spec, *, alg: str = PHILOX) -> Spec:
-    """Gamma numbers of rate 1, a function of the key."""
+def stateless_gamma_op(shape: HostSpec, key: HostSpec, alpha: Spec, beta: Spec, *, alg: str = PHILOX) -> Spec:
+    """Gamma numbers, a function of the key."""
     _require_key(key)
     dims = dims_of_value(shape)
     _require_broadcast(alpha, dims, "alpha")
-    return Spec(dims, require_kind(alpha, FLOATING, "alpha"))
+    _require_broadcast(beta, dims, "beta")
+    return Spec(dims, same_dtype(alpha, beta, kinds=FLOATING))
 
 
 @op("stateless_poisson")

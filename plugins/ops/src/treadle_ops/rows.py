@@ -45,12 +45,14 @@ def binary(
     *,
     dtype: DType | None = None,
     sources: str = "",
+    arguments: tuple[str, str] = ("x", "y"),
     value: Callable[[Any, Any], Any] | None = None,
     **options: Any,
 ) -> Any:
     """Declare an elementwise op of two inputs that broadcast; arguments as for ``unary``.
 
     Args:
+        arguments: the inputs' names.
         value: what the op does with two sizes, each an int or symbolic, so that shape arithmetic stays known while tracing.
     """
 
@@ -60,8 +62,11 @@ def binary(
             result.value = value_arithmetic(value, x, y)
         return result
 
+    first, second = arguments
+    if arguments != ("x", "y"):
+        infer = _renamed(infer, first, second)
     result = f"of dtype {dtype.name}" if dtype is not None else "of their dtype"
-    args = f"    x: any shape, {kinds_text(kinds)}.\n    y: a shape that broadcasts with that of ``x``, the same dtype."
+    args = f"    {first}: any shape, {kinds_text(kinds)}.\n    {second}: a shape that broadcasts with that of ``{first}``, the same dtype."
     return _declare(infer, name, public, summary, args, f"    The broadcast shape, {result}.", sources, options, raises="    ShapeError: the shapes do not broadcast.\n")
 
 
@@ -75,11 +80,15 @@ def _declare(infer: Any, name: str, public: Any, summary: str, args: str, return
     return op(name, public=paths, elementwise=True, **options)(infer)
 
 
-def _renamed(infer: Any, argument: str) -> Any:
-    """The same function with its only parameter called otherwise."""
+def _renamed(infer: Any, *arguments: str) -> Any:
+    """The same function with its parameters called otherwise."""
     code = infer.__code__
     renamed = type(infer)(
-        code.replace(co_varnames=(argument, *code.co_varnames[1:])), infer.__globals__, infer.__name__, infer.__defaults__, infer.__closure__
+        code.replace(co_varnames=(*arguments, *code.co_varnames[len(arguments) :])),
+        infer.__globals__,
+        infer.__name__,
+        infer.__defaults__,
+        infer.__closure__,
     )
-    renamed.__annotations__ = {argument: "Spec", "return": "Spec"}
+    renamed.__annotations__ = {**dict.fromkeys(arguments, "Spec"), "return": "Spec"}
     return renamed

@@ -13,6 +13,7 @@ from treadle import dims as sizes
 from treadle.contracts.spec import Spec
 from treadle.dims import Dim, Size
 from treadle.errors import IndexOutOfRangeError, InvalidArgumentError
+from treadle_ops.known import carried
 
 UNKNOWN = "?"
 
@@ -57,7 +58,15 @@ def selected(x: Spec, index: tuple[Any, ...]) -> Spec:
         else:
             _require_in_range(entry, axis, x)
         axis += 1
-    return Spec(tuple(dims), x.dtype, None if x.value is None else _value_at(x.value, entries))
+    return Spec(tuple(dims), x.dtype, None if x.value is None else _value(x, entries))
+
+
+def _value(x: Spec, entries: list[Any]) -> Any:
+    numbers = [bound for entry in entries for bound in (entry if isinstance(entry, tuple) else (entry,))]
+    if any(bound is not None and not isinstance(bound, int) for bound in numbers):
+        return None
+    native = [slice(*entry) if isinstance(entry, tuple) else entry for entry in entries]
+    return carried(lambda array: array[(*native, ...)], x)
 
 
 def _by_axis(x: Spec, index: tuple[Any, ...]) -> list[Any]:
@@ -155,22 +164,3 @@ def _is_not_negative(number: Size) -> bool:
 
 def _is_negative(number: Size) -> bool:
     return sizes.maximum(number, -1) == -1
-
-
-# ---------------------------------------------------------------------- values
-
-
-def _value_at(value: Any, entries: list[Any]) -> Any:
-    """What the entries select of a known value; None where a number in them is not known."""
-    if not entries:
-        return value
-    first, *rest = entries
-    if first is None:
-        inner = _value_at(value, rest)
-        return None if inner is None else (inner,)
-    if isinstance(first, tuple):
-        if not all(bound is None or isinstance(bound, int) for bound in first):
-            return None
-        chosen = tuple([_value_at(item, rest) for item in value[slice(*first)]])
-        return None if None in chosen else chosen
-    return _value_at(value[first], rest) if isinstance(first, int) else None

@@ -5,6 +5,7 @@ Indices are tuples in the canonical form of ``treadle_ops.selection``. Python's 
 
 from __future__ import annotations
 
+import builtins
 from typing import Any
 
 from treadle import dims as sizes
@@ -17,6 +18,7 @@ from treadle_ops.arguments import shape_argument, static_value, tensor
 from treadle_ops.broadcasting import shape_of, sum_like
 from treadle_ops.creation import zeros_op
 from treadle_ops.inference import dims_of_value, same_dtype
+from treadle_ops.known import carried
 from treadle_ops.selection import UNKNOWN, filled, is_static, selected, shown
 
 
@@ -103,10 +105,10 @@ def slice_op(x: Spec, begin: HostSpec, size: HostSpec) -> Spec:
     counts = size.value if size.value is not None else (UNKNOWN,) * rank
     wholes = x.dims if x.dims is not None else (UNKNOWN,) * rank
     dims = tuple(_count(i, *axis, x) for i, axis in enumerate(zip(begins, counts, wholes, strict=True)))
-    value = None
-    if x.value is not None and rank == 1 and all(isinstance(n, int) for n in (*begins, *dims)):
-        value = x.value[begins[0] : begins[0] + dims[0]]
-    return Spec(dims, x.dtype, value)
+    if x.value is None or not all(isinstance(n, int) for n in (*begins, *dims)):
+        return Spec(dims, x.dtype)
+    box = tuple(builtins.slice(b, b + n) for b, n in zip(begins, dims, strict=True))
+    return Spec(dims, x.dtype, carried(lambda array: array[box], x))
 
 
 def _count(axis: int, begin: Any, count: Any, whole: Any, x: Spec) -> Size:
@@ -165,12 +167,6 @@ def slice(input_: Any, begin: Any, size: Any, name: str | None = None) -> Any:
         TensorFlow ``tf.slice``.
     """
     return slice_op(tensor(input_), shape_argument(begin), shape_argument(size))
-
-
-def slice_along(x: Any, axis: int, begin: Any, size: Any) -> Any:
-    """``size`` elements from ``begin`` along one axis (not negative), and everything along the others; both may be scalar tensors."""
-    rank = len(x.dims)
-    return slice_op(x, [begin if i == axis else 0 for i in range(rank)], [size if i == axis else -1 for i in range(rank)])
 
 
 # ---------------------------------------------------------------------- strided_slice

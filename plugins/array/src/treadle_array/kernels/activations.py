@@ -5,18 +5,29 @@ from __future__ import annotations
 from typing import Any
 
 from treadle.declare import kernel
+from treadle_array.blocks import BLOCK, block_of, bound, chosen, elementwise, scalars
+
+_SELU_SCALE = 1.0507009873554805
+_SELU_SCALE_ALPHA = 1.7580993408473768
+_SQRT_2_OVER_PI = 0.7978845608028654
+_CUBIC = 0.044715
 
 
 @kernel("relu", out=True)
 def relu(xp: Any) -> Any:
     """See the op."""
-    maximum, zeros = xp.maximum, {}
+    maximum, empty, limit, zero = xp.maximum, xp.empty, block_of(xp), bound(xp, 0)
 
     def run(features: Any, *, out: Any = None) -> Any:
-        zero = zeros.get(features.dtype)
-        if zero is None:
-            zero = zeros[features.dtype] = xp.zeros((), features.dtype)
-        return maximum(features, zero, out)
+        size = features.size
+        if size <= limit:
+            return maximum(features, zero(features), out=out)
+        result = empty(features.shape, features.dtype) if out is None else out
+        x, y = features.reshape(-1), result.reshape(-1)
+        for start in range(0, size, BLOCK):
+            part = x[start : start + BLOCK]
+            maximum(part, zero(part), out=y[start : start + BLOCK])
+        return result
 
     return run
 
@@ -24,21 +35,239 @@ def relu(xp: Any) -> Any:
 @kernel("relu_grad", out=True)
 def relu_grad(xp: Any) -> Any:
     """See the op."""
-    multiply, greater = xp.multiply, xp.greater
+    multiply, greater, zero = xp.multiply, xp.greater, scalars(xp, 0)
 
     def run(g: Any, y: Any, *, out: Any = None) -> Any:
-        return multiply(g, greater(y, 0), out)
+        return multiply(g, greater(y, zero(y.dtype)[0]), out)
 
     return run
 
 
-@kernel("softmax", out=True)
-def softmax(xp: Any) -> Any:
-    """See the op; the largest logit is subtracted first, so that nothing overflows."""
+@kernel("relu6", out=True)
+def relu6(xp: Any) -> Any:
+    """See the op."""
+    zero, six = bound(xp, 0), bound(xp, 6)
 
-    def run(logits: Any, *, axis: int, out: Any = None) -> Any:
-        shifted = xp.subtract(logits, logits.max(axis=axis, keepdims=True), out)
-        xp.exp(shifted, shifted)
-        return xp.divide(shifted, shifted.sum(axis=axis, keepdims=True), shifted)
+    def steps(x: Any, out: Any) -> None:
+        xp.maximum(x, zero(x), out=out)
+        xp.minimum(out, six(x), out=out)
+
+    return elementwise(xp, steps, widen=False)
+
+
+@kernel("relu6_grad", out=True)
+def relu6_grad(xp: Any) -> Any:
+    """See the op."""
+
+    def steps(g: Any, y: Any, out: Any, zero: Any, six: Any) -> None:
+        inside = xp.greater(y, zero)
+        inside &= xp.less(y, six)
+        xp.multiply(g, inside, out)
+
+    return elementwise(xp, steps, 0, 6, widen=False)
+
+
+@kernel("leaky_relu", out=True)
+def leaky_relu(xp: Any) -> Any:
+    """See the op; for ``alpha`` between 0 and 1 the larger one of ``x`` and ``alpha * x`` is right."""
+
+    def between(x: Any, out: Any, alpha: Any) -> None:
+        xp.multiply(x, alpha, out)
+        xp.maximum(out, x, out=out)
+
+    def above(x: Any, out: Any, alpha: Any) -> None:
+        xp.multiply(x, alpha, out)
+        xp.minimum(out, x, out=out)
+
+    def otherwise(x: Any, out: Any, alpha: Any, zero: Any) -> None:
+        xp.multiply(x, alpha, out)
+        out[...] = xp.where(xp.greater(x, zero), x, out)
+
+    @chosen
+    def kernels(alpha: float) -> Any:
+        if 0 < alpha:
+            return elementwise(xp, between if alpha <= 1 else above, alpha)
+        return elementwise(xp, otherwise, alpha, 0)
+
+    def run(features: Any, *, alpha: float, out: Any = None) -> Any:
+        return kernels(alpha)(features, out=out)
 
     return run
+
+
+@kernel("leaky_relu_grad", out=True)
+def leaky_relu_grad(xp: Any) -> Any:
+    """See the op; for ``alpha`` between 0 and 1 the slope is the larger one of ``alpha`` and ``x > 0``."""
+
+    def between(g: Any, x: Any, out: Any, zero: Any, alphas: Any) -> None:
+        out[...] = xp.greater(x, zero)
+        xp.maximum(out, alphas(out), out=out)
+        xp.multiply(out, g, out)
+
+    def otherwise(g: Any, x: Any, out: Any, zero: Any, alpha: Any) -> None:
+        xp.multiply(g, alpha, out)
+        out[...] = xp.where(xp.greater(x, zero), g, out)
+
+    @chosen
+    def kernels(alpha: float) -> Any:
+        if not 0 <= alpha <= 1:
+            return elementwise(xp, otherwise, 0, alpha)
+        alphas = bound(xp, alpha)
+        return elementwise(xp, lambda g, x, out, zero: between(g, x, out, zero, alphas), 0)
+
+    def run(g: Any, features: Any, *, alpha: float, out: Any = None) -> Any:
+        return kernels(alpha)(g, features, out=out)
+
+    return run
+
+
+@kernel("elu", out=True)
+def elu(xp: Any) -> Any:
+    """See the op; ``exp(x) - 1`` is the larger one wherever ``x`` is negative."""
+    zero = bound(xp, 0)
+
+    def steps(x: Any, out: Any) -> None:
+        xp.minimum(x, zero(x), out=out)
+        xp.expm1(out, out)
+        xp.maximum(out, x, out=out)
+
+    return elementwise(xp, steps)
+
+
+@kernel("elu_grad", out=True)
+def elu_grad(xp: Any) -> Any:
+    """See the op; ``fmin`` lets the gradient pass where the result is NaN."""
+    zero = bound(xp, 0)
+
+    def steps(g: Any, y: Any, out: Any, one: Any) -> None:
+        xp.fmin(y, zero(y), out)
+        xp.add(out, one, out)
+        xp.multiply(out, g, out)
+
+    return elementwise(xp, steps, 1)
+
+
+@kernel("selu", out=True)
+def selu(xp: Any) -> Any:
+    """See the op."""
+    zero = bound(xp, 0)
+
+    def steps(x: Any, out: Any, positive: Any, scale: Any, scale_alpha: Any) -> None:
+        xp.minimum(x, zero(x), out=out)
+        xp.expm1(out, out)
+        xp.multiply(out, scale_alpha, out)
+        xp.maximum(x, zero(x), out=positive)
+        xp.multiply(positive, scale, positive)
+        xp.add(out, positive, out)
+
+    return elementwise(xp, steps, _SELU_SCALE, _SELU_SCALE_ALPHA, scratch=1)
+
+
+@kernel("selu_grad", out=True)
+def selu_grad(xp: Any) -> Any:
+    """See the op; the factor is ``y + scale * alpha`` where the result ``y`` is negative, else ``scale``."""
+    below = bound(xp, 0)
+
+    def steps(g: Any, y: Any, out: Any, zero: Any, scale: Any, difference: Any) -> None:
+        xp.fmin(y, below(y), out)
+        xp.add(out, difference, out)
+        xp.multiply(out, xp.less(y, zero), out)
+        xp.add(out, scale, out)
+        xp.multiply(out, g, out)
+
+    return elementwise(xp, steps, 0, _SELU_SCALE, _SELU_SCALE_ALPHA - _SELU_SCALE)
+
+
+@kernel("silu", out=True)
+def silu(xp: Any) -> Any:
+    """See the op."""
+
+    def steps(x: Any, out: Any, minus_beta: Any, one: Any) -> None:
+        xp.multiply(x, minus_beta, out)
+        xp.exp(out, out)
+        xp.add(out, one, out)
+        xp.divide(x, out, out)
+
+    @chosen
+    def kernels(beta: float) -> Any:
+        return elementwise(xp, steps, -beta, 1)
+
+    def run(features: Any, *, beta: float, out: Any = None) -> Any:
+        return kernels(beta)(features, out=out)
+
+    return run
+
+
+@kernel("silu_grad", out=True)
+def silu_grad(xp: Any) -> Any:
+    """See the op; with ``s = sigmoid(beta * x)`` the derivative is ``s * (1 + beta * x * (1 - s))``."""
+
+    def steps(g: Any, x: Any, out: Any, z: Any, minus_beta: Any, one: Any) -> None:
+        xp.multiply(x, minus_beta, z)
+        xp.exp(z, out)
+        xp.add(out, one, out)
+        xp.reciprocal(out, out)
+        xp.multiply(z, xp.subtract(out, one), z)
+        xp.add(z, one, z)
+        xp.multiply(out, z, out)
+        xp.multiply(out, g, out)
+
+    @chosen
+    def kernels(beta: float) -> Any:
+        return elementwise(xp, steps, -beta, 1, scratch=1)
+
+    def run(g: Any, features: Any, *, beta: float, out: Any = None) -> Any:
+        return kernels(beta)(g, features, out=out)
+
+    return run
+
+
+# ---------------------------------------------------------------------- gelu
+#
+# With Q(t) the probability that a normal variable exceeds t >= 0, gelu(x) = max(x, 0) - |x| Q(|x|), which keeps its relative accuracy in the left
+# tail. exp(t*t/2) Q(t) (t + k) is a polynomial in (t - k) / (t + k) to the accuracy of the dtype.
+
+_TAIL = {
+    4: (
+        3.0,
+        (
+            0.729083668,
+            -0.509332373,
+            0.230019435,
+            -0.0472544635,
+            -0.0104801438,
+            0.00691616727,
+            0.00107323616,
+            -0.00089252827,
+            -0.000259306949,
+        ),
+    ),
+    8: (
+        4.0,
+        (
+            0.7552851304157518,
+            -0.6078966419718891,
+            0.38713740074218717,
+            -0.1865218579597774,
+            0.060396574892063584,
+            -0.007540188966224694,
+            -0.0034796923864406784,
+            0.0016308184681761324,
+            0.0001333444628641055,
+            -0.00023109507497994026,
+            -1.9088882054248416e-06,
+            3.5145472731258696e-05,
+            7.181332470424109e-07,
+            -5.922757177926134e-06,
+            -6.314847451631155e-07,
+            1.026955404816899e-06,
+            2.724486551896507e-07,
+            -1.6231630106873137e-07,
+            -8.443363772973444e-08,
+            1.965137970852184e-08,
+            1.840631899811701e-08,
+            -1.3006254032658713e-09,
+            -2.1073424255447032e-09,
+        ),
+    ),
+}

@@ -69,13 +69,14 @@ def _flat(xp: Any, shape: tuple[int, ...], *parameters: Any) -> list[Any]:
 
 
 def gamma(xp: Any, generators: dict[str, Any]) -> Callable[..., Any]:
-    """Gamma numbers of rate 1 (Marsaglia and Tsang, 2000); a shape below 1 is raised by 1 and the number lowered by a power."""
+    """Gamma numbers (Marsaglia and Tsang, 2000), never 0; an alpha below 1 is raised by 1 and the number lowered by a power."""
 
-    def run(shape: tuple[int, ...], key: Any, alpha: Any, *, alg: str) -> Any:
-        (a,) = _flat(xp, shape, alpha)
-        numbers = rejected(xp, Draws(xp, generators[alg], checked(key)), [a], propose)
+    def run(shape: tuple[int, ...], key: Any, alpha: Any, beta: Any, *, alg: str) -> Any:
+        a, rate = _flat(xp, shape, alpha, beta)
+        numbers = rejected(xp, Draws(xp, generators[alg], checked(key)), [a], propose) / rate
         numbers = xp.where(a > 0, numbers, xp.where(a == 0, 0.0, xp.nan))
-        return numbers.reshape(shape).astype(alpha.dtype)
+        least = xp.finfo(xp.float16 if alpha.dtype.itemsize == 2 else alpha.dtype).tiny
+        return xp.maximum(numbers, least).reshape(shape).astype(alpha.dtype)
 
     def propose(u: list[Any], a: Any) -> tuple[Any, Any]:
         small = a < 1

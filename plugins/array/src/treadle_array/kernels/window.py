@@ -1,0 +1,147 @@
+"""Windows that slide over the spatial axes of a channels-last array, for the kernels of convolution, pooling and morphology.
+
+Here are the sizes and offsets of windows, the part of an array that they see (with zeros outside), the view of all windows, and the blocks of work
+that fit a cache. No kernel is declared here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from math import prod
+from typing import Any
+
+BLOCK_BYTES = 2 << 20
+"""Bytes of scratch memory that one block of work may take: more would leave the cache, less would call BLAS too often."""
+
+Padding = str | tuple[tuple[int, int], ...]
+
+
+@lru_cache(maxsize=4096)
+def geometry(
+    sizes: tuple[int, ...], window: tuple[int, ...], strides: tuple[int, ...], dilations: tuple[int, ...], padding: Padding
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """How many windows there are per axis, and how many elements of padding come before the first element.
+
+    Raises:
+        ValueError: a window is empty, or larger than what it slides over.
+    """
+    counts, before = [], []
+    for axis, (size, length, stride, dilation) in enumerate(zip(sizes, window, strides, dilations, strict=True)):
+        extent = (length - 1) * dilation + 1
+        if padding == "SAME":
+            count = -(-size // stride)
+            start = max((count - 1) * stride + extent - size, 0) // 2
+        else:
+            start, end = (0, 0) if isinstance(padding, str) else padding[axis]
+            if length < 1 or (size + start + end < extent and extent > 1):
+                raise ValueError(f"a window of {length} elements (dilation {dilation}) does not fit {size} elements with padding {start} and {end}")
+            count = (size + start + end - extent) // stride + 1
+        if length < 1:
+            raise ValueError("a window has no elements")
+        counts.append(count)
+        before.append(start)
+    return tuple(counts), tuple(before)
+
+
+@lru_cache(maxsize=4096)
+def valid_windows(size: int, count: int, stride: int, offset: int) -> tuple[slice, slice]:
+    """Of windows whose tap lies at ``index * stride + offset``: which have it inside, and the elements that it meets there."""
+    first = max(0, -(offset // stride))
+    last = min(count, (size - 1 - offset) // stride + 1)
+    if last <= first:
+        return slice(0, 0), slice(0, 0)
+    start = first * stride + offset
+    return slice(first, last), slice(start, start + (last - first - 1) * stride + 1, stride)
+
+
+def frame(xp: Any, x: Any, begin: tuple[int, ...], lengths: tuple[int, ...]) -> Any:
+    """The part of ``x`` that starts at ``begin`` (negative: before it) and has ``lengths``, with zeros outside; a view where nothing is outside."""
+    sizes = x.shape[1:-1]
+    inside = tuple(slice(max(b, 0), max(min(b + n, s), 0)) for b, n, s in zip(begin, lengths, sizes, strict=True))
+    part = x[(slice(None), *inside)]
+    if part.shape[1:-1] == lengths:
+        return part
+    whole = xp.zeros((x.shape[0], *lengths, x.shape[-1]), x.dtype)
+    if part.size:
+        whole[(slice(None), *(slice(s.start - b, s.stop - b) for s, b in zip(inside, begin, strict=True)))] = part
+    return whole
+
+
+def seen(counts: tuple[int, ...], window: tuple[int, ...], strides: tuple[int, ...], dilations: tuple[int, ...]) -> tuple[int, ...]:
+    """The lengths that so many windows reach over."""
+    return tuple((n - 1) * s + (k - 1) * d + 1 for n, k, s, d in zip(counts, window, strides, dilations, strict=True))
+
+
+def windows(xp: Any, x: Any, counts: tuple[int, ...], window: tuple[int, ...], strides: tuple[int, ...], dilations: tuple[int, ...]) -> Any:
+    """The view ``(batch, *counts, *window, channels)`` of all windows over a frame."""
+    batch, *steps, channel = x.strides
+    return xp.lib.stride_tricks.as_strided(
+        x,
+        (x.shape[0], *counts, *window, x.shape[-1]),
+        (batch, *(a * s for a, s in zip(steps, strides, strict=True)), *(a * d for a, d in zip(steps, dilations, strict=True)), channel),
+    )
+
+
+def blocks(batch: int, rows: int, row_bytes: int) -> Iterator[tuple[slice, slice]]:
+    """Slices of the batch and of the first spatial axis whose work fits ``BLOCK_BYTES``; whole items together, or rows of one item."""
+    images = max(1, BLOCK_BYTES // max(1, rows * row_bytes))
+    step = rows if rows * row_bytes <= BLOCK_BYTES else max(1, BLOCK_BYTES // row_bytes)
+    for b in range(0, batch, images):
+        for r in range(0, rows, step):
+            yield slice(b, min(b + images, batch)), slice(r, min(r + step, rows))
+
+
+def batches(batch: int, item_bytes: int) -> Iterator[slice]:
+    """Slices of the batch whose work fits half of ``BLOCK_BYTES``, in whole items."""
+    step = max(1, BLOCK_BYTES // 2 // max(1, item_bytes))
+    for b in range(0, batch, step):
+        yield slice(b, min(b + step, batch))
+
+
+def widened(xp: Any, x: Any) -> Any:
+    """Short floats as float32, in which they are accumulated; anything else as it is."""
+    return x.astype(xp.float32) if x.dtype.itemsize == 2 and x.dtype.kind not in "iu" else x
+
+
+class Scratch:
+    """Memory that a kernel uses again from call to call: fresh megabytes cost more in page faults than the work that fills them.
+
+    Taking and giving back are atomic, so that calls nest and run in any number of threads. CuPy has a pool of its own, which knows of streams.
+    """
+
+    def __init__(self, xp: Any) -> None:
+        self._xp = xp
+        self._free: list[Any] | None = [] if xp.__name__ == "numpy" else None
+
+    def take(self, size: int, dtype: Any) -> Any:
+        """A flat array of at least ``size`` elements with any content."""
+        needed = size * dtype.itemsize
+        if self._free:
+            try:
+                memory = self._free.pop()
+            except IndexError:
+                memory = None
+            if memory is not None and memory.nbytes >= needed:
+                return memory[: needed].view(dtype)
+        return self._xp.empty(max(needed, 1), self._xp.uint8)[: needed].view(dtype)
+
+    def give(self, taken: Any) -> None:
+        """Hand back what was taken; little is kept."""
+        memory = taken.base
+        if self._free is not None and memory is not None and len(self._free) < 2 and memory.nbytes <= 2 * BLOCK_BYTES:
+            self._free.append(memory)
+
+
+def deliver(result: Any, dtype: Any, out: Any) -> Any:
+    """A result in the dtype that it is to have, put into ``out`` if there is one."""
+    if out is None:
+        return result if result.dtype == dtype else result.astype(dtype)
+    if out is not result:
+        out[...] = result
+    return out
+
+
+def count_of(shape: tuple[int, ...]) -> int:
+    """How many elements a shape has."""
+    return prod(shape)

@@ -1,0 +1,68 @@
+"""Rows added up at given places: what the gradient of every selection needs.
+
+Rows are added in their order, so that a result does not depend on how the work is cut up. Short floats are summed in float32 and short integers in 32
+bits; complex numbers are pairs of real ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+WIDE = 512
+"""Columns from which adding row by row beats one pass over all elements."""
+
+AddRows = Callable[[Any, Any, Any, Any], None]
+
+
+def accumulator(xp: Any, dtype: Any) -> Any:
+    """The dtype in which elements of ``dtype`` are added or compared."""
+    if dtype.itemsize > 2 or dtype.kind == "b":
+        return dtype
+    return xp.dtype(xp.int32 if dtype.kind == "i" else xp.uint32 if dtype.kind == "u" else xp.float32)
+
+
+def add_rows(xp: Any, target: Any, index: Any, rows: Any) -> None:
+    """Add ``rows[k]`` to ``target[index[k]]`` for every k, in place.
+
+    Args:
+        xp: the array module.
+        target: ``(N, M)``, C-contiguous, of an accumulator's dtype, not complex.
+        index: ``(K,)``, integers in ``[0, N)``.
+        rows: ``(K, M)`` of the dtype of ``target``.
+    """
+    count, width = rows.shape
+    if target.dtype.kind == "b":
+        target.reshape(-1)[spread(xp, index, width)[rows.reshape(-1)]] = True
+    elif width >= WIDE > count:
+        for place, row in zip(index.tolist(), rows, strict=True):
+            target[place] += row
+    else:
+        xp.add.at(target.reshape(-1), spread(xp, index, width), rows.reshape(-1))
+
+
+def spread(xp: Any, index: Any, width: int) -> Any:
+    """The places of the elements of rows in a flat array, for the places of the rows."""
+    index = index.astype(xp.int64)
+    return index if width == 1 else (index.reshape(-1, 1) * width + xp.arange(width)).reshape(-1)
+
+
+def sum_rows(xp: Any, index: Any, rows: Any, count: int, add: AddRows = add_rows) -> Any:
+    """``(count, M)`` zeros with ``rows``, ``(K, M)``, added at ``index``."""
+    return added_rows(xp, xp.zeros((count, rows.shape[1]), rows.dtype), index, rows, add)
+
+
+def added_rows(xp: Any, target: Any, index: Any, rows: Any, add: AddRows = add_rows) -> Any:
+    """``target`` with rows added; written into if its dtype needs no accumulator of its own."""
+    dtype = target.dtype
+    if dtype.kind == "c":
+        real = target.real.dtype
+        add(xp, target.view(real), index, rows.view(real))
+        return target
+    wide = accumulator(xp, dtype)
+    if wide == dtype:
+        add(xp, target, index, rows)
+        return target
+    total = target.astype(wide)
+    add(xp, total, index, rows.astype(wide))
+    return total.astype(dtype)

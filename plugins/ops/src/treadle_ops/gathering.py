@@ -1,0 +1,209 @@
+"""Rows of a tensor at given indices: gather, gather_nd and embedding_lookup.
+
+Indices must lie in ``[0, size)``; negative ones do not count from the end. Gradients add up where an index repeats; that of gather_nd is in
+``scattering``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from treadle import dims as sizes
+from treadle.contracts.spec import Spec
+from treadle.declare import HostSpec, IndexSpec, gradient, op, public
+from treadle.errors import InvalidArgumentError, ShapeError
+from treadle_ops.arguments import axis_argument, static_value, tensor
+from treadle_ops.broadcasting import shape_of
+from treadle_ops.inference import INTEGER, dims_of_value, normalize_axis, require_kind
+from treadle_ops.joining import concat
+from treadle_ops.known import carried, known
+
+
+@op("gather", can_fail=True)
+def gather_op(params: Spec, indices: IndexSpec, *, axis: int, batch_dims: int) -> Spec:
+    """The slices of ``params`` along an axis at indices; the first ``batch_dims`` axes of both belong together."""
+    require_kind(indices, INTEGER, "indices")
+    if indices.dims is not None and not -len(indices.dims) <= batch_dims <= len(indices.dims):
+        raise InvalidArgumentError(f"batch_dims {batch_dims} is out of range for indices of rank {len(indices.dims)} (shape {indices.shape})")
+    if params.dims is None or indices.dims is None:
+        if params.dims is not None:
+            normalize_axis(axis, len(params.dims))
+        return Spec(None, params.dtype)
+    at = normalize_axis(axis, len(params.dims))
+    batch = batch_dims + len(indices.dims) if batch_dims < 0 else batch_dims
+    if at < batch:
+        raise InvalidArgumentError(f"axis {axis} is one of the batch axes: batch_dims is {batch}; axis must not be less")
+    if any(sizes.known_different(a, b) for a, b in zip(params.dims[:batch], indices.dims[:batch], strict=True)):
+        raise ShapeError(f"params of shape {params.shape} and indices of shape {indices.shape} differ in the first {batch} axes; batch axes must be equal")
+    dims = (*params.dims[:at], *indices.dims[batch:], *params.dims[at + 1 :])
+    return Spec(dims, params.dtype, _picked(params, indices, at, batch))
+
+
+def _picked(params: Spec, indices: Spec, axis: int, batch: int) -> Any:
+    """The value of a gather of known values at known indices; None where something is not known."""
+    at, size = known(indices), (params.dims or ())[axis]
+    if batch or at is None or not all(isinstance(i, int) and isinstance(size, int) and 0 <= i < size for i in at.flat):
+        return None
+    return carried(lambda array: np.asarray(array.take(at.astype(np.int64), axis), object), params)
+
+
+@op("gather_grad", can_fail=True)
+def gather_grad(g: Spec, indices: IndexSpec, shape: HostSpec, *, axis: int, batch_dims: int) -> Spec:
+    """Zeros of a shape, with the slices of ``g`` added at indices."""
+    return Spec(dims_of_value(shape), g.dtype)
+
+
+@gradient(gather_op)
+def _(ctx: Any, g: Any) -> Any:
+    params, indices = ctx.inputs
+    return gather_grad(g, indices, shape_of(params), axis=ctx.axis, batch_dims=ctx.batch_dims), None
+
+
+@gradient(gather_grad)
+def _(ctx: Any, g: Any) -> Any:
+    return gather_op(g, ctx.inputs[1], axis=ctx.axis, batch_dims=ctx.batch_dims), None, None
+
+
+@public("gather")
+def gather(params: Any, indices: Any, validate_indices: Any = None, axis: Any = None, batch_dims: Any = 0, name: str | None = None) -> Any:
+    """The slices of a tensor along an axis at given indices.
+
+    Args:
+        params: any shape of rank 1 or more, any dtype.
+        indices: any shape, integers in ``[0, params.shape[axis])``.
+        validate_indices: ignored; indices are always checked.
+        axis: along which to gather; by default ``batch_dims``.
+        batch_dims: how many first axes of ``params`` and ``indices`` are the same batch.
+        name: ignored.
+
+    Returns:
+        ``params.shape[:axis] + indices.shape[batch_dims:] + params.shape[axis + 1:]`` of the dtype of ``params``.
+
+    Raises:
+        IndexOutOfRangeError: an index is out of range.
+        InvalidArgumentError: the axis or ``batch_dims`` is out of range.
+        ShapeError: the batch axes differ.
+        DTypeError: the indices are no integers.
+
+    Sources:
+        TensorFlow ``tf.gather``.
+    """
+    batch = batch_dims if type(batch_dims) is int else int(static_value(batch_dims, "batch_dims"))
+    if axis is not None:
+        at = axis_argument(axis)
+    elif batch >= 0:
+        at = batch
+    else:
+        indices = tensor(indices)
+        at = batch + len(indices.dims)
+    return gather_op(params, indices, axis=at, batch_dims=batch)
+
+
+# ---------------------------------------------------------------------- gather_nd
+
+POLICIES = {"": False, "DEFAULT": False, "ERROR": False, "IGNORE": True}
+"""TensorFlow's names for what is done about indices out of range: True if they are passed over."""
+
+
+def ignores(policy: str) -> bool:
+    """Whether a ``bad_indices_policy`` passes over indices that are out of range.
+
+    Raises:
+        InvalidArgumentError: there is no such policy.
+    """
+    if policy not in POLICIES:
+        raise InvalidArgumentError(f"bad_indices_policy {policy!r} is not known; expected one of {', '.join(map(repr, POLICIES))}")
+    return POLICIES[policy]
+
+
+def require_depth(indices: Spec, rank: int | None, batch_dims: int = 0) -> int | None:
+    """The length of the coordinates that ``indices`` holds along its last axis; None if it is not known.
+
+    Raises:
+        ShapeError: there is no such axis, or a coordinate is longer than what it points into.
+    """
+    require_kind(indices, INTEGER, "indices")
+    if indices.dims is None:
+        return None
+    if not indices.dims:
+        raise ShapeError("the indices are a scalar; expected coordinates along a last axis")
+    depth = indices.dims[-1]
+    if not isinstance(depth, int):
+        return None
+    if rank is not None and depth + batch_dims > rank:
+        raise ShapeError(f"indices of shape {indices.shape} hold coordinates of length {depth} for {rank - batch_dims} axes; they must not be longer")
+    return depth
+
+
+@op("gather_nd", can_fail=True)
+def gather_nd_op(params: Spec, indices: IndexSpec, *, batch_dims: int, ignore: bool) -> Spec:
+    """The slices of ``params`` at coordinates, which lie along the last axis of ``indices``."""
+    rank = None if params.dims is None else len(params.dims)
+    depth = require_depth(indices, rank, batch_dims)
+    if indices.dims is not None and not 0 <= batch_dims < len(indices.dims):
+        raise InvalidArgumentError(f"batch_dims {batch_dims} is out of range for indices of shape {indices.shape}; expected 0 to {len(indices.dims) - 1}")
+    if rank is not None and batch_dims > rank:
+        raise InvalidArgumentError(f"batch_dims {batch_dims} is out of range for params of shape {params.shape}")
+    if params.dims is None or indices.dims is None or depth is None:
+        return Spec(None, params.dtype)
+    if any(sizes.known_different(a, b) for a, b in zip(params.dims[:batch_dims], indices.dims[:batch_dims], strict=True)):
+        raise ShapeError(f"params of shape {params.shape} and indices of shape {indices.shape} differ in the first {batch_dims} axes; batch axes must be equal")
+    return Spec((*indices.dims[:-1], *params.dims[batch_dims + depth :]), params.dtype)
+
+
+@public("gather_nd")
+def gather_nd(params: Any, indices: Any, batch_dims: Any = 0, name: str | None = None, bad_indices_policy: str = "") -> Any:
+    """The slices of a tensor at given coordinates.
+
+    Args:
+        params: any shape, any dtype.
+        indices: ``(..., K)``, integers; each row along the last axis is the coordinate of a slice in the first K axes of ``params``
+            (after the batch axes).
+        batch_dims: how many first axes of ``params`` and ``indices`` are the same batch.
+        name: ignored.
+        bad_indices_policy: ``"IGNORE"`` gives zeros for coordinates out of range, which are an error otherwise.
+
+    Returns:
+        ``indices.shape[:-1] + params.shape[batch_dims + K:]`` of the dtype of ``params``.
+
+    Raises:
+        IndexOutOfRangeError: a coordinate is out of range.
+        ShapeError: coordinates are longer than the rank of ``params``, or the batch axes differ.
+        DTypeError: the indices are no integers.
+
+    Sources:
+        TensorFlow ``tf.gather_nd``.
+    """
+    batch = batch_dims if type(batch_dims) is int else int(static_value(batch_dims, "batch_dims"))
+    return gather_nd_op(params, indices, batch_dims=batch, ignore=ignores(bad_indices_policy))
+
+
+# ---------------------------------------------------------------------- embedding_lookup
+
+
+@public("nn.embedding_lookup")
+def embedding_lookup(params: Any, ids: Any, max_norm: Any = None, name: str | None = None) -> Any:
+    """The rows of an embedding matrix at given ids.
+
+    Args:
+        params: ``(N, ...)``, floating; or a list of such tensors, the consecutive parts of one.
+        ids: any shape, integers in ``[0, N)``.
+        max_norm: rows of a greater norm are scaled down to it.
+        name: ignored.
+
+    Returns:
+        ``ids.shape + params.shape[1:]`` of the dtype of ``params``.
+
+    Raises:
+        IndexOutOfRangeError: an id is out of range.
+
+    Sources:
+        TensorFlow ``tf.nn.embedding_lookup``.
+    """
+    whole = concat(list(params), 0) if isinstance(params, list | tuple) else tensor(params)
+    rows = gather_op(whole, ids, axis=0, batch_dims=0)
+    if max_norm is None:
+        return rows
+    return clip_by_norm(rows, max_norm, axes=list(range(len(rows.dims) - len(whole.dims) + 1, len(rows.dims))))

@@ -1,0 +1,177 @@
+"""Gradient tapes: values, orders, what is watched, and what is kept."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+
+import numpy as np
+import pytest
+
+
+def cube(toy, x):
+    return toy.mul(toy.mul(x, x), x)
+
+
+def test_the_gradient_of_a_product(tf, toy):
+    x, y = tf.constant([2.0, 3.0]), tf.constant([5.0, 7.0])
+    with tf.GradientTape() as tape:
+        tape.watch([x, y])
+        z = toy.total(toy.mul(x, y))
+    dx, dy = tape.gradient(z, [x, y])
+    assert dx.numpy().tolist() == [5.0, 7.0] and dy.numpy().tolist() == [2.0, 3.0]
+
+
+def test_broadcast_inputs_get_gradients_of_their_own_shape(tf, toy):
+    x, y = tf.constant([[1.0], [2.0]]), tf.constant([3.0, 4.0, 5.0])
+    with tf.GradientTape() as tape:
+        tape.watch([x, y])
+        z = toy.mul(x, y)
+    dx, dy = tape.gradient(z, [x, y])
+    assert dx.numpy().tolist() == [[12.0], [12.0]] and dy.numpy().tolist() == [3.0, 3.0, 3.0]
+
+
+def test_third_order(tf, toy):
+    x = tf.constant(2.0)
+    with tf.GradientTape() as t3:
+        t3.watch(x)
+        with tf.GradientTape() as t2:
+            t2.watch(x)
+            with tf.GradientTape() as t1:
+                t1.watch(x)
+                y = cube(toy, x)
+            a = t1.gradient(y, x)
+        b = t2.gradient(a, x)
+    assert (float(a), float(b), float(t3.gradient(b, x))) == (12.0, 12.0, 6.0)
+
+
+def test_a_tape_that_is_not_persistent_serves_once(tf, toy):
+    x = tf.constant(2.0)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = cube(toy, x)
+    tape.gradient(y, x)
+    with pytest.raises(RuntimeError, match="persistent"):
+        tape.gradient(y, x)
+
+
+def test_a_persistent_tape_serves_again(tf, toy):
+    x = tf.constant(2.0)
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(x)
+        y = cube(toy, x)
+        z = toy.mul(y, y)
+    assert [float(tape.gradient(z, x)), float(tape.gradient(y, x)), float(tape.gradient(z, y))] == [192.0, 12.0, 16.0]
+
+
+def test_unwatched_is_none_or_zero(tf, toy):
+    x, y = tf.constant(2.0), tf.constant([1.0, 2.0])
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(x)
+        z = cube(toy, x)
+    assert tape.gradient(z, y) is None
+    assert tape.gradient(z, {"y": y}, unconnected_gradients="zero")["y"].numpy().tolist() == [0.0, 0.0]
+
+
+def test_variables_are_watched_when_read(tf, toy):
+    v, fixed = tf.Variable(3.0), tf.Variable(4.0, trainable=False)
+    with tf.GradientTape() as tape:
+        z = toy.mul(toy.mul(v, v), fixed)
+    assert tape.watched_variables() == (v,) or [w is v for w in tape.watched_variables()] == [True]
+    assert [None if g is None else float(g) for g in tape.gradient(z, [v, fixed])] == [24.0, None]
+
+
+def test_watch_accessed_variables_can_be_switched_off(tf, toy):
+    v = tf.Variable(3.0)
+    with tf.GradientTape(watch_accessed_variables=False) as tape:
+        z = toy.mul(v, v)
+    assert tape.gradient(z, v) is None
+
+
+def test_a_variable_keeps_the_value_that_was_read(tf, toy):
+    v = tf.Variable(3.0)
+    with tf.GradientTape() as tape:
+        z = toy.mul(v, v)
+        v.assign(100.0)
+    assert float(tape.gradient(z, v)) == 6.0
+
+
+def test_stop_recording_hides_what_is_inside(tf, toy):
+    x = tf.constant(2.0)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        with tape.stop_recording():
+            y = cube(toy, x)
+        z = toy.mul(x, y)
+    assert float(tape.gradient(z, x)) == 8.0
+
+
+def test_output_gradients_weigh_the_targets(tf, toy):
+    x = tf.constant([1.0, 2.0])
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = toy.mul(x, x)
+    assert tape.gradient(y, x, output_gradients=tf.constant([10.0, 100.0])).numpy().tolist() == [20.0, 400.0]
+
+
+def test_several_outputs_get_zeros_where_nothing_flows_back(tf, toy):
+    x = tf.constant([1.0, 2.0, 3.0, 4.0])
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        first, _ = toy.halves(x)
+        z = toy.total(toy.mul(first, first))
+    assert tape.gradient(z, x).numpy().tolist() == [2.0, 4.0, 0.0, 0.0]
+
+
+def test_a_tape_keeps_nothing_that_the_way_back_does_not_read(tf, toy):
+    x = tf.constant(np.ones(1000, np.float32))
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        middle = toy.neg(x)
+        ref = weakref.ref(middle)
+        out = toy.total(toy.add(middle, 1.0))
+        del middle
+        gc.collect()
+        assert ref() is None
+    assert tape.gradient(out, x).numpy().tolist() == [-1.0] * 1000
+
+
+def test_what_was_kept_is_let_go_by_the_sweep(tf, toy):
+    x = tf.constant(np.ones(10, np.float32))
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        middle = toy.mul(x, x)
+        out = toy.total(toy.mul(middle, middle))
+    ref = weakref.ref(middle)
+    del middle
+    assert ref() is not None
+    tape.gradient(out, x)
+    gc.collect()
+    assert ref() is None
+
+
+def test_a_custom_gradient_is_used_in_both_modes_and_from_outside(tf, toy):
+    @tf.custom_gradient
+    def twice_backward(x):
+        return toy.mul(x, x), lambda up: toy.mul(up, toy.mul(x, 100.0))
+
+    def run(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = toy.total(twice_backward(x))
+        return tape.gradient(y, x)
+
+    x = tf.constant([1.0, 2.0])
+    assert run(x).numpy().tolist() == tf.function(run)(x).numpy().tolist() == [100.0, 200.0]
+    traced = tf.function(lambda x: toy.total(twice_backward(x)))
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = traced(x)
+    assert tape.gradient(y, x).numpy().tolist() == [100.0, 200.0]
+
+
+def test_integer_sources_have_no_gradient(tf, toy):
+    n = tf.constant(2)
+    with tf.GradientTape() as tape, pytest.warns(UserWarning, match="float"):
+        tape.watch(n)
+    assert tape.gradient(toy.mul(n, n), n) is None
