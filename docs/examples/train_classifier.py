@@ -6,6 +6,7 @@ Remove the decorator and the program does the same, only slower: the traced step
 from __future__ import annotations
 
 import time
+from itertools import pairwise
 
 import numpy as np
 
@@ -33,7 +34,7 @@ class Classifier(td.Module):
         super().__init__()
         rng = np.random.default_rng(seed)
         sizes = [2, HIDDEN, HIDDEN, 2]
-        self.weights = [td.Variable(rng.normal(0, np.sqrt(2 / a), (a, b)).astype(np.float32)) for a, b in zip(sizes, sizes[1:], strict=False)]
+        self.weights = [td.Variable(rng.normal(0, np.sqrt(2 / a), (a, b)).astype(np.float32)) for a, b in pairwise(sizes)]
         self.biases = [td.Variable(np.zeros(b, np.float32)) for b in sizes[1:]]
 
     def logits(self, points: td.Tensor) -> td.Tensor:

@@ -56,12 +56,17 @@ def offer(module: str, **things: Any) -> None:
     declarations(module).public.update(things)
 
 
-def gradient(*entries: Any) -> Callable[[FunctionType], FunctionType]:
+def gradient(*entries: Any, reads_content: bool = True) -> Callable[[FunctionType], FunctionType]:
     """Declare the gradient of ops, given by their entry points or contracts.
 
     The function gets ``ctx`` and one cotangent per output, and gives back one gradient per input (None where there is none), a bare one
     for a single input. It is written with ops, so it serves eager, traced and higher-order use. ``ctx.inputs``, ``ctx.outputs`` and
     ``ctx.attrs`` are what the op saw; what is not read is not kept.
+
+    Args:
+        *entries: entry points or contracts.
+        reads_content: False promises that only shapes and dtypes are read. That is found out otherwise, once for each set of attributes, which
+            is too often for an op whose attributes differ at every call.
     """
 
     def declare(function: FunctionType) -> FunctionType:
@@ -70,6 +75,7 @@ def gradient(*entries: Any) -> Callable[[FunctionType], FunctionType]:
             if contract.gradient is not None:
                 raise PluginError(f"op {contract.name!r} already has a gradient")
             contract.gradient = function
+            contract.reads_content = reads_content
         return function
 
     return declare

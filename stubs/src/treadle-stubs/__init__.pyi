@@ -17,6 +17,7 @@ from treadle import math as math
 from treadle import nest as nest
 from treadle import nn as nn
 from treadle import plugins as plugins
+from treadle import random as random
 from treadle import settings as settings
 from treadle import types as types
 from treadle.autodiff.custom import custom_gradient as custom_gradient
@@ -59,6 +60,8 @@ from treadle.tensor import Tensor as Tensor
 from treadle.tensorspec import TensorSpec as TensorSpec
 from treadle.tensorspec import TypeSpec as TypeSpec
 from treadle.variable import Variable as Variable
+from treadle_ops.random_initializers import RandomNormalInitializer as random_normal_initializer
+from treadle_ops.random_initializers import RandomUniformInitializer as random_uniform_initializer
 from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar, overload
 
 __version__: str

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, NamedTuple
 
 from treadle import state
@@ -54,6 +55,8 @@ class _Watched(GradientContext):
 
 def reads_of(op: Op, inputs: Any, tensors: list[Any], outputs: list[Any], attrs: dict[str, Any]) -> Reads:
     """What the gradient of this call reads; remembered per dtypes, ranks and attributes."""
+    if not op.reads_content:
+        return _nothing(len(tensors), len(outputs))
     try:
         if op.is_plain and len(tensors) <= 2:
             first = tensors[0]
@@ -71,6 +74,11 @@ def reads_of(op: Op, inputs: Any, tensors: list[Any], outputs: list[Any], attrs:
     if known is None:
         known = op.reads[key] = _find_out(op, inputs, tensors, outputs, attrs)
     return known  # type: ignore[no-any-return]
+
+
+@cache
+def _nothing(inputs: int, outputs: int) -> Reads:
+    return _reads((False,) * inputs, (False,) * outputs, True)
 
 
 def _everything(tensors: list[Any], outputs: list[Any]) -> Reads:

@@ -62,6 +62,7 @@ class Op:
         is_plain: every input is one tensor.
         table: dispatch keys to the kernel that dispatch resolved for them.
         reads: what the gradient reads, as autodiff found out.
+        reads_content: False if the gradient is known to read shapes and dtypes only, of inputs and outputs, whatever the attributes are.
         gradient: ``(ctx, *cotangents) -> gradient per input``; None if there is none.
     """
 
@@ -86,6 +87,7 @@ class Op:
         "plugin",
         "pure",
         "reads",
+        "reads_content",
         "result",
         "spec_only",
         "structural",
@@ -126,6 +128,7 @@ class Op:
         self.plugin = "?"
         self.entry: Callable[..., Any] | None = None
         self.reads: dict[Any, Any] = {}
+        self.reads_content = True
         self.table: dict[Any, Any] = {}
         inputs = []
         for argument in names[: code.co_argcount]:

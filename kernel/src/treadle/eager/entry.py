@@ -103,40 +103,42 @@ def source(op: Op) -> str:
         f"        __kernel, __key, __array = TABLE[{key}]",
         f"        __buffer = {run}",
         "    except Exception:",
+        "        pass",
+        "    else:",
     ]
     if op.effect in ("io", "writes"):
         lines[1:] = [f"    return EXECUTE(OP, {everything}, {given})"]
         return "\n".join(lines) + "\n"
+    if op.outputs != "one":
+        lines += [
+            "        __tensors = MANY(OP, __buffer, __key, __array)",
+            "        if __tapes:",
+            f"            RECORD(__tapes, OP, {everything}, {given}, __tensors)",
+            "        return ARRANGE(OP, __tensors)",
+        ]
+    else:
+        lines += [
+            "        if type(__buffer) is not __array:",
+            "            __buffer = __key.device.normalize(__buffer)",
+            "        __tensor = NEW(TENSOR)",
+            "        __tensor._buffer = __buffer",
+            "        __tensor._key = __key",
+            "        __tensor._id = 0",
+            "        if __tapes:",
+            f"            RECORD(__tapes, OP, {everything}, {given}, [__tensor])",
+            "        return __tensor",
+        ]
     if len(op.inputs) == 2 and len(tensors) == 2 and not op.variadic and not attrs:
         a, b = names
         for number, tensor, call_again in ((b, a, f"ENTRY({a}, __known)"), (a, b, f"ENTRY(__known, {b})")):
             lines += [
-                f"        if type({number}) is int or type({number}) is float:",
-                f"            if isinstance({tensor}, TENSOR):",
-                f"                __known = SCALAR({number}, {tensor})",
-                "                if __known is not None:",
-                f"                    return {call_again}",
+                f"    if type({number}) is int or type({number}) is float:",
+                f"        if isinstance({tensor}, TENSOR):",
+                f"            __known = SCALAR({number}, {tensor})",
+                "            if __known is not None:",
+                f"                return {call_again}",
             ]
-    lines.append(f"        return EXECUTE(OP, {everything}, {given})")
-    if op.outputs != "one":
-        lines += [
-            "    __tensors = MANY(OP, __buffer, __key, __array)",
-            "    if __tapes:",
-            f"        RECORD(__tapes, OP, {everything}, {given}, __tensors)",
-            "    return ARRANGE(OP, __tensors)",
-        ]
-    else:
-        lines += [
-            "    if type(__buffer) is not __array:",
-            "        __buffer = __key.device.normalize(__buffer)",
-            "    __tensor = NEW(TENSOR)",
-            "    __tensor._buffer = __buffer",
-            "    __tensor._key = __key",
-            "    __tensor._id = 0",
-            "    if __tapes:",
-            f"        RECORD(__tapes, OP, {everything}, {given}, [__tensor])",
-            "    return __tensor",
-        ]
+    lines.append(f"    return EXECUTE(OP, {everything}, {given})")
     return "\n".join(lines) + "\n"
 
 

@@ -112,17 +112,18 @@ class Function:
                 tensor._id = 0
                 return tensor
             return buffer
+        except (KeyError, AttributeError) as error:
+            if error.__traceback__ is None or error.__traceback__.tb_next is not None:  # of the plan, not of the lookup
+                raise self._explained(error, args, kwargs) from error.__cause__
         except Exception as error:
-            return self._after(error, args, kwargs)
+            if "already entered" not in str(error):
+                raise self._explained(error, args, kwargs) from error.__cause__
+        return self._call(args, kwargs)
 
-    def _after(self, error: Exception, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """The fast path raised: most often a first call; if the plan raised, its error with the user's line."""
-        if isinstance(error, KeyError | AttributeError) and error.__traceback__ is not None and error.__traceback__.tb_next is None:
-            return self._call(args, kwargs)
-        if isinstance(error, RuntimeError) and "already entered" in str(error):
-            return self._call(args, kwargs)
+    def _explained(self, error: Exception, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Exception:
+        """The error of a plan with the user's line."""
         concrete, _ = self._find(args, kwargs)
-        raise concrete.atomic.executable().plan.explain(error) from error.__cause__
+        return concrete.atomic.executable().plan.explain(error)
 
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if _eager_functions:

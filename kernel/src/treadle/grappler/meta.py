@@ -5,9 +5,11 @@ A pass that raises, breaks the graph or never settles is rolled back and reporte
 
 from __future__ import annotations
 
+import gc
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -39,9 +41,13 @@ class MetaOptimizer:
 
     def optimize(self, item: GrapplerItem) -> list[PassReport]:
         """Rewrite ``item.graph`` until no pass changes it; one report per run of a pass."""
+        with _without_collector():
+            return self._optimize(item)
+
+    def _optimize(self, item: GrapplerItem) -> list[PassReport]:
         original = _Saved(item)
         excluded: dict[str, str] = {}
-        reports = self._attempt(item, excluded, each=self._schedule.verify != "off")
+        reports = self._attempt(item, excluded, self._schedule.verify != "off", original)
         for _ in self._schedule.passes:
             problem = self._problem(item, reports)
             if problem is None:
@@ -50,7 +56,7 @@ class MetaOptimizer:
             original.restore(item)
             culprit, why = problem
             excluded[culprit] = why
-            reports = failed + self._attempt(item, excluded, each=True)
+            reports = failed + self._attempt(item, excluded, True, original)
         return reports
 
     def _problem(self, item: GrapplerItem, reports: list[PassReport]) -> tuple[str, str] | None:
@@ -70,7 +76,8 @@ class MetaOptimizer:
                 return report.name, f"never settles: it still changes the graph after {self._schedule.rounds} rounds"
         return None
 
-    def _attempt(self, item: GrapplerItem, excluded: dict[str, str], each: bool) -> list[PassReport]:
+    def _attempt(self, item: GrapplerItem, excluded: dict[str, str], each: bool, saved: _Saved) -> list[PassReport]:
+        """Run all but the excluded passes; check the graph after ``each``, or leave that to the caller."""
         reports: list[PassReport] = []
         dropped: set[str] = set()
         for line in self._schedule.passes:
@@ -87,7 +94,7 @@ class MetaOptimizer:
                 if unchanged_since >= len(active):
                     return reports
                 try:
-                    saved = _Saved(item)
+                    saved = saved if saved.is_current(item) else _Saved(item)
                 except Exception:
                     return reports  # an earlier pass broke the graph: the caller finds out which
                 report = self._run(line, item, round_)
@@ -137,11 +144,29 @@ class MetaOptimizer:
         )
 
 
+@contextmanager
+def _without_collector() -> Iterator[None]:
+    """No cyclic garbage collection: its full passes cost as much as the optimizer where many nodes are made and none is garbage."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
 class _Saved:
     """A graph as it is now, to go back to."""
 
     def __init__(self, item: GrapplerItem) -> None:
         self.graph, _ = item.graph.copy()
+        self._original = item.graph
+        self._version = item.graph.version
+
+    def is_current(self, item: GrapplerItem) -> bool:
+        """True if the graph is still as it was when saved."""
+        return item.graph is self._original and item.graph.version == self._version
 
     def restore(self, item: GrapplerItem) -> None:
         item.graph, _ = self.graph.copy()

@@ -70,7 +70,6 @@ class Plan:
         else:
             kind = ShapeError if isinstance(error, ValueError) else DTypeError if isinstance(error, TypeError) else InvalidArgumentError
             better = kind(f"{node.op.name}: {error} [{where}]")
-            better.__cause__ = error
         better._explained = True  # type: ignore[attr-defined]
         return better
 

@@ -88,7 +88,9 @@ def explain(
     target: Annotated[str, typer.Argument(metavar="FILE.py:FUNCTION", help="A td.function, or a plain function with --spec.")],
     spec: Annotated[
         list[str] | None,
-        typer.Option("--spec", "-s", metavar="SPEC", help='An argument: "float32[None,784]", a Python value such as 3, or name=SPEC. Repeat it for more.'),
+        typer.Option(
+            "--spec", "-s", metavar="SPEC", help='An argument: "float32[None,784]", a Python value like 3, or NAME=SPEC. Repeat it for more.'
+        ),
     ] = None,
     plan: Annotated[bool, typer.Option("--plan", help="Print the program that runs in the end, too.")] = False,
     diff: Annotated[bool, typer.Option("--diff", help="Print what each pass changed instead of the whole graph after it.")] = False,

@@ -141,8 +141,8 @@ def show() -> int:
     out.print(plain(SOURCE, "dim"))
     out.print(plain(f"A network of 64 pixels, {HIDDEN} hidden units and 10 digits; {EPOCHS} epochs in batches of {BATCH}, momentum {MOMENTUM}"))
     out.print()
-    columns = (TextColumn("{task.description:<7}"), BarColumn(bar_width=None), MofNCompleteColumn(), TextColumn("epochs"), TextColumn("{task.fields[rate]:>16}"))
-    with Progress(*columns, console=out) as progress:
+    head, rate = TextColumn("{task.description:<7}"), TextColumn("{task.fields[rate]:>16}")
+    with Progress(head, BarColumn(bar_width=None), MofNCompleteColumn(), TextColumn("epochs"), rate, console=out) as progress:
         network = Network()
         eager = train("eager", network, network.step, digits, progress)
         network = Network()
@@ -182,7 +182,7 @@ def print_reports(out: Console, step: Any) -> None:
         rows.add_row(plain(name), str(len(mine)), f"{nodes:+d}" if nodes else "-", times, plain(rewrites_text(rules)))
     out.print(rows)
     if reports:
-        rounds = max(report.round for report in reports)
-        out.print(plain(f"{reports[0].nodes_before} nodes became {reports[-1].nodes_after} in {plural(rounds, 'round')}. More: treadle explain FILE.py:FUNCTION"))
+        rounds = plural(max(report.round for report in reports), "round")
+        out.print(plain(f"{reports[0].nodes_before} nodes became {reports[-1].nodes_after} in {rounds}. More: treadle explain FILE.py:FUNCTION"))
     else:
         out.print(plain("No pass is scheduled: `treadle passes` shows the schedule in force."))

@@ -168,8 +168,9 @@ class _Explanation:
             by = [plain(plugins.host.distribution_of(report.plugin))] if is_wide else []
             rows.add_row(str(report.round), plain(report.name), *by, counts, duration(report.seconds), told, style=style)
         self._out.print(rows)
+        rounds = plural(max(report.round for report in reports), "round")
         seconds = duration(sum(report.seconds for report in reports))
-        self._out.print(plain(f"{plural(reports[0].nodes_before, 'node')} became {nodes} in {plural(max(r.round for r in reports), 'round')} and {seconds}"))
+        self._out.print(plain(f"{plural(reports[0].nodes_before, 'node')} became {nodes} in {rounds} and {seconds}"))
 
     def _plan(self, executable: Any) -> None:
         text = getattr(executable.plan, "text", None)
@@ -184,4 +185,5 @@ class _Explanation:
         for number, line in enumerate(lines, 1):
             node = nodes.get(number)
             is_call = node is not None and not line.lstrip().startswith("del ")
-            self._out.print(plain(line) + (plain(f"{'':{max(width - len(line), 0)}}  # {node.name}", "dim") if is_call else plain("")), soft_wrap=True)
+            comment = f"{'':{max(width - len(line), 0)}}  # {node.name}" if is_call else ""
+            self._out.print(plain(line) + plain(comment, "dim"), soft_wrap=True)

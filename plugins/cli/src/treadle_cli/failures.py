@@ -43,7 +43,11 @@ def contained() -> Iterator[None]:
     except UserProgramError as error:
         told = error.__cause__
         assert told is not None
-        traceback.print_exception(type(told), told, _users_part(told.__traceback__))
+        users = _users_part(told.__traceback__)
+        if users is None:  # not a line of his: the message says it all
+            print(f"treadle: {type(told).__name__}: {told}", file=sys.stderr)
+        else:
+            traceback.print_exception(type(told), told, users)
         raise typer.Exit(1) from None
     except ValueError as error:
         from treadle.errors import ConfigError
@@ -55,11 +59,11 @@ def contained() -> Iterator[None]:
 
 
 def _users_part(trace: TracebackType | None) -> TracebackType | None:
-    """A traceback from the user's first line on; all of it where there is none."""
+    """A traceback from the user's first line on; None where there is none."""
     first = trace
     while first is not None:
         name, file = first.tb_frame.f_globals.get("__name__", ""), first.tb_frame.f_code.co_filename
         if not name.startswith(("treadle", "importlib", "contextlib")) and "importlib" not in file:
             return first
         first = first.tb_next
-    return trace
+    return None

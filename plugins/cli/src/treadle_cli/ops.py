@@ -62,15 +62,15 @@ def find_all() -> tuple[list[Line], list[Line]]:
     for identity, paths in names.items():
         thing, plugin = things[identity]
         shown = tuple(sorted(paths, key=lambda path: (path.count("."), path)))
-        op = op_of(thing, shown)
-        if op is not None:
-            wraps.setdefault(op, []).extend(shown)
+        own = op_of(thing, shown)
+        if own is not None:
+            wraps.setdefault(own, []).extend(shown)
         elif callable(thing):
             composites.append(Line(shown[0], shown, signature_of(thing), "", "", plugin))
-    ops = [
-        Line(name, tuple(wraps.get(name, ())), op_signature(entry.value), kernels_of(name), "yes" if entry.value.gradient is not None else "no", entry.plugin)
-        for name, entry in registry.ops.items()
-    ]
+    ops = []
+    for name, (op, plugin) in registry.ops.items():
+        gradient = "no" if op.gradient is None else "yes"
+        ops.append(Line(name, tuple(wraps.get(name, ())), op_signature(op), kernels_of(name), gradient, plugin))
     return sorted(ops), sorted(composites)
 
 
@@ -148,7 +148,8 @@ def show(text: str = "", namespace: str = "") -> int:
             others = plain(f", also {', '.join(line.public[1:])}") if line.public[1:] else plain("")
             rows.add_row(plain(line.name, "bold") + plain(line.signature, "dim") + others, plain(line.plugin))
         out.print(rows)
-    out.print(plain(f"{plural(len(ops), 'op')}, {plural(len(composites), 'public function')} made of ops; {plural(len(registry.names), 'public name')} in all"))
+    counts = f"{plural(len(ops), 'op')}, {plural(len(composites), 'public function')} made of ops"
+    out.print(plain(f"{counts}; {plural(len(registry.names), 'public name')} in all"))
     return 0
 
 

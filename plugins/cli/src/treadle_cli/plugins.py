@@ -55,7 +55,8 @@ def show(as_json: bool = False) -> None:
     out = console()
     rows = table("name", "group", "distribution", "version", "state")
     for record in records:
-        rows.add_row(*(plain(text) for text in (record.name, record.group, record.distribution, record.version)), plain(record.state, STYLES[record.state]))
+        cells = [plain(text) for text in (record.name, record.group, record.distribution, record.version)]
+        rows.add_row(*cells, plain(record.state, STYLES[record.state]))
     out.print(rows)
     for record in records:
         if told := cause(record):

@@ -88,7 +88,7 @@ class Module:
         return "\n".join(line.rstrip() for line in "\n".join(lines).splitlines()) + "\n"
 
 
-def module_text(module: ModuleType, doc: str) -> Module:
+def of_module(module: ModuleType, doc: str) -> Module:
     """A real module as a stub: its imports, classes, functions and constants, without what they do."""
     stub = Module(doc)
     stub.adopt(_statements(ast.parse(inspect.getsource(module)).body, vars(module), at_top=True))
@@ -99,6 +99,8 @@ def _statements(body: list[ast.stmt], namespace: Any, at_top: bool) -> list[ast.
     kept: list[ast.stmt] = []
     for statement in body:
         match statement:
+            case ast.FunctionDef(name="__getattr__") if at_top:
+                pass  # what it finds is written out
             case ast.FunctionDef() | ast.AsyncFunctionDef():
                 kept.append(_function(statement))
             case ast.ClassDef():

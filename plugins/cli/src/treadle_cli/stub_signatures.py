@@ -11,6 +11,7 @@ import inspect
 import math
 import sys
 import textwrap
+from collections import Counter
 from collections.abc import Callable
 from types import FunctionType, ModuleType
 from typing import Any
@@ -180,9 +181,9 @@ class _Body:
                 assigned.setdefault(node.targets[0].id, []).append(node.value)
             elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
                 assigned.setdefault(node.id, [])
-        parameters = {a.arg for a in [*tree.args.posonlyargs, *tree.args.args, *tree.args.kwonlyargs]}
-        self._locals = {name: [] if name in parameters else values for name, values in assigned.items()} | {p: [] for p in parameters if p not in assigned}
-        self._stored = {name: sum(isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store) and n.id == name for n in nodes) for name in assigned}
+        parameters = {argument.arg for argument in [*tree.args.posonlyargs, *tree.args.args, *tree.args.kwonlyargs]}
+        self._locals = assigned | {name: [] for name in parameters}  # what a parameter is, nobody knows
+        self._stored = Counter(node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
         return bool(returned) and all(value is not None and self._is_tensor(value, ()) for value in returned)
 
     def _is_tensor(self, value: ast.expr, visited: tuple[str, ...]) -> bool:
@@ -200,13 +201,16 @@ class _Body:
         return False
 
 
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef, ast.GeneratorExp, ast.ListComp, ast.DictComp, ast.SetComp)
+
+
 def _own_nodes(tree: ast.FunctionDef) -> Any:
     """The nodes of a function without those of the functions inside it."""
     waiting: list[ast.AST] = list(tree.body)
     while waiting:
         node = waiting.pop()
         yield node
-        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef | ast.GeneratorExp | ast.ListComp | ast.DictComp | ast.SetComp):
+        if not isinstance(node, _SCOPES):
             waiting += ast.iter_child_nodes(node)
 
 
@@ -258,5 +262,6 @@ def _default(value: Any) -> str:
     """A default in full where it is short and plain, else ``...``."""
     if isinstance(value, float) and not math.isfinite(value):
         return "..."
-    is_plain = value is None or isinstance(value, bool | int | float | str) or (isinstance(value, tuple) and all(isinstance(v, int | str) for v in value))
-    return repr(value) if is_plain and len(repr(value)) <= _SHORT and type(value).__module__ == "builtins" else "..."
+    parts = value if isinstance(value, tuple) else (value,)
+    is_plain = all(part is None or type(part) in (bool, int, float, str) for part in parts)
+    return repr(value) if is_plain and len(repr(value)) <= _SHORT else "..."

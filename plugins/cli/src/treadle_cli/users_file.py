@@ -42,8 +42,8 @@ def load(file: str) -> ModuleType:
     """
     path = os.path.abspath(file)
     if not os.path.isfile(path):
-        what = "that is a folder, give a file in it" if os.path.isdir(path) else "give the path of a Python file, as in `treadle explain model.py:step`"
-        raise CommandError(f"there is no file {file!r}: {what}")
+        hint = "that is a folder, give a file in it" if os.path.isdir(path) else "give a Python file, as in `treadle explain model.py:step`"
+        raise CommandError(f"there is no file {file!r}: {hint}")
     folder, name = os.path.dirname(path), os.path.basename(path).partition(".")[0]
     if name in sys.modules or name.startswith("treadle") or not name.isidentifier():
         name = f"explained_{name}"  # nothing of ours may be replaced, nor the user's lines be taken for ours

@@ -42,8 +42,8 @@ def carried(function: Callable[..., Any], *specs: Spec) -> Any:
 
 
 def value_of(array: np.ndarray[Any, Any]) -> Any:
-    """An array of objects as ``Spec`` holds a value, or None if it is too large."""
-    return to_tuples(array.tolist()) if array.size <= LARGEST else None
+    """An array of objects as ``Spec`` holds a value; None if it is too large, or if nested tuples cannot tell its shape."""
+    return to_tuples(array.tolist()) if array.size <= LARGEST and (array.size or array.ndim < 2) else None
 
 
 def repeated(number: Any, dims: Dims, dtype: DType) -> Any:
@@ -53,4 +53,4 @@ def repeated(number: Any, dims: Dims, dtype: DType) -> Any:
         return None
     result = np.empty(dims or (), object)
     result[...] = number
-    return to_tuples(result.tolist())
+    return value_of(result)

@@ -9,7 +9,9 @@ from treadle_ops.casting import cast
 from treadle_ops.creation import ones_like, zeros, zeros_like
 from treadle_ops.elementwise import add, multiply, negative, subtract
 from treadle_ops.flow import identity
+from treadle_ops.indexing import getitem, set_item
 from treadle_ops.joining import stack
+from treadle_ops.one_hot import one_hot
 from treadle_ops.products import matmul
 from treadle_ops.shaping import reshape
 
@@ -33,6 +35,7 @@ ROLES: dict[str, Any] = {
     "__matmul__": matmul,
     "__rmatmul__": reflected(matmul),
     "__neg__": negative,
+    "__getitem__": getitem,
     "accumulate": add,
     "zeros_like": zeros_like,
     "ones_like": ones_like,
@@ -42,5 +45,7 @@ ROLES: dict[str, Any] = {
     "broadcast_to": broadcast_to_op,
     "cast": cast,
     "identity": identity,
+    "set_item": set_item,
+    "one_hot": one_hot,
 }
 

@@ -17,7 +17,7 @@ from treadle_ops.broadcasting import shape_of
 from treadle_ops.casting import cast_op
 from treadle_ops.comparison import equal
 from treadle_ops.creation import zeros_like
-from treadle_ops.elementwise import divide, negative
+from treadle_ops.elementwise import divide_op, negative
 from treadle_ops.gathering import gather_nd_op, ignores, require_depth
 from treadle_ops.inference import ANY, NUMERIC, REAL, dims_of_value, require_kind, same_dtype
 
@@ -148,7 +148,7 @@ def _(ctx: Any, g: Any) -> Any:
     x, indices, updates = ctx.inputs
     kept = cast_op(equal(x, ctx.output), dtype=g.dtype)
     won = cast_op(equal(updates, _at(ctx.output, ctx)), dtype=g.dtype)
-    share = divide(g, tensor_scatter_nd_add_op(kept, indices, won, ignore=ctx.ignore))
+    share = divide_op(g, tensor_scatter_nd_add_op(kept, indices, won, ignore=ctx.ignore))
     return share * kept, None, _at(share, ctx) * won
 
 

@@ -57,18 +57,18 @@ def _known(index: tuple[Any, ...], numbers: Spec) -> tuple[Any, ...]:
     return index if numbers.value is None else filled(index, numbers.value)
 
 
-@gradient(strided_slice_op)
+@gradient(strided_slice_op, reads_content=False)
 def _(ctx: Any, g: Any) -> Any:
     return strided_slice_grad(g, shape_of(ctx.inputs[0]), (), index=ctx.index)
 
 
-@gradient(dynamic_strided_slice_op)
+@gradient(dynamic_strided_slice_op, reads_content=False)
 def _(ctx: Any, g: Any) -> Any:
     x, numbers = ctx.inputs
     return strided_slice_grad(g, shape_of(x), numbers, index=ctx.index), None
 
 
-@gradient(strided_slice_grad)
+@gradient(strided_slice_grad, reads_content=False)
 def _(ctx: Any, g: Any) -> Any:
     return piece(g, ctx.inputs[2], ctx.index), None, None
 
@@ -134,13 +134,13 @@ def slice_grad(g: Spec, begin: HostSpec, shape: HostSpec) -> Spec:
     return Spec(dims_of_value(shape), g.dtype)
 
 
-@gradient(slice_op)
+@gradient(slice_op, reads_content=False)
 def _(ctx: Any, g: Any) -> Any:
     x, begin, _ = ctx.inputs
     return slice_grad(g, begin, shape_of(x)), None, None
 
 
-@gradient(slice_grad)
+@gradient(slice_grad, reads_content=False)
 def _(ctx: Any, g: Any) -> Any:
     inner, begin, _ = ctx.inputs
     return slice_op(g, begin, shape_of(inner)), None, None

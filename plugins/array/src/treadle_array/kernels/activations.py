@@ -1,4 +1,4 @@
-"""Activation functions and their gradients."""
+"""Activation functions and their gradients, but gelu."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ from treadle_array.blocks import BLOCK, block_of, bound, chosen, elementwise, sc
 
 _SELU_SCALE = 1.0507009873554805
 _SELU_SCALE_ALPHA = 1.7580993408473768
-_SQRT_2_OVER_PI = 0.7978845608028654
-_CUBIC = 0.044715
 
 
 @kernel("relu", out=True)
@@ -85,7 +83,7 @@ def leaky_relu(xp: Any) -> Any:
 
     @chosen
     def kernels(alpha: float) -> Any:
-        if 0 < alpha:
+        if alpha > 0:
             return elementwise(xp, between if alpha <= 1 else above, alpha)
         return elementwise(xp, otherwise, alpha, 0)
 
@@ -202,72 +200,22 @@ def silu(xp: Any) -> Any:
 def silu_grad(xp: Any) -> Any:
     """See the op; with ``s = sigmoid(beta * x)`` the derivative is ``s * (1 + beta * x * (1 - s))``."""
 
-    def steps(g: Any, x: Any, out: Any, z: Any, minus_beta: Any, one: Any) -> None:
+    def steps(g: Any, x: Any, out: Any, z: Any, t: Any, minus_beta: Any, one: Any) -> None:
         xp.multiply(x, minus_beta, z)
         xp.exp(z, out)
         xp.add(out, one, out)
         xp.reciprocal(out, out)
-        xp.multiply(z, xp.subtract(out, one), z)
+        xp.subtract(out, one, t)
+        xp.multiply(z, t, z)
         xp.add(z, one, z)
         xp.multiply(out, z, out)
         xp.multiply(out, g, out)
 
     @chosen
     def kernels(beta: float) -> Any:
-        return elementwise(xp, steps, -beta, 1, scratch=1)
+        return elementwise(xp, steps, -beta, 1, scratch=2)
 
     def run(g: Any, features: Any, *, beta: float, out: Any = None) -> Any:
         return kernels(beta)(g, features, out=out)
 
     return run
-
-
-# ---------------------------------------------------------------------- gelu
-#
-# With Q(t) the probability that a normal variable exceeds t >= 0, gelu(x) = max(x, 0) - |x| Q(|x|), which keeps its relative accuracy in the left
-# tail. exp(t*t/2) Q(t) (t + k) is a polynomial in (t - k) / (t + k) to the accuracy of the dtype.
-
-_TAIL = {
-    4: (
-        3.0,
-        (
-            0.729083668,
-            -0.509332373,
-            0.230019435,
-            -0.0472544635,
-            -0.0104801438,
-            0.00691616727,
-            0.00107323616,
-            -0.00089252827,
-            -0.000259306949,
-        ),
-    ),
-    8: (
-        4.0,
-        (
-            0.7552851304157518,
-            -0.6078966419718891,
-            0.38713740074218717,
-            -0.1865218579597774,
-            0.060396574892063584,
-            -0.007540188966224694,
-            -0.0034796923864406784,
-            0.0016308184681761324,
-            0.0001333444628641055,
-            -0.00023109507497994026,
-            -1.9088882054248416e-06,
-            3.5145472731258696e-05,
-            7.181332470424109e-07,
-            -5.922757177926134e-06,
-            -6.314847451631155e-07,
-            1.026955404816899e-06,
-            2.724486551896507e-07,
-            -1.6231630106873137e-07,
-            -8.443363772973444e-08,
-            1.965137970852184e-08,
-            1.840631899811701e-08,
-            -1.3006254032658713e-09,
-            -2.1073424255447032e-09,
-        ),
-    ),
-}

@@ -8,13 +8,17 @@ a stride would put in between. Filters that see one channel each go another way:
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterator
 from functools import lru_cache
 from math import gcd, prod
 from typing import Any
 
 from treadle.declare import kernel
 from treadle_array.kernels import depthwise
-from treadle_array.kernels.window import blocks, deliver, frame, geometry, seen, widened, windows
+from treadle_array.kernels.window import blocks, deliver, frame, geometry, scratch, seen, widened, windows
+
+SCATTER = 4
+"""Output channels per input channel of a filter from which the gradient of the input is scattered from one product."""
 
 
 @kernel("conv", out=True)
@@ -98,23 +102,11 @@ def correlate(xp: Any, x: Any, w: Any, begin: tuple[int, ...], strides: Any, dil
         depthwise.correlate(xp, x, w.reshape(*window, w.shape[-1]), begin, strides, dilations, out)
         return
     matrices = _filter_matrices(w, groups)
-    if _is_pointwise(x, window, begin, strides, counts):
-        _multiply(xp, _rows(x, groups), matrices, out)
-        return
-    scratch = Columns(xp, x, counts, window, dilations, groups)
-    lengths = seen(counts, window, strides, dilations)
-    current, view = None, None
-    for items, rows in blocks(x.shape[0], counts[0], scratch.row_bytes):
-        if items != current:
-            current, view = items, windows(xp, frame(xp, x[items], begin, lengths), counts, window, strides, dilations)
-        _multiply(xp, scratch.fill(view[:, rows]), matrices, out[items, rows])
+    for items, rows, columns in _columns(xp, x, begin, counts, window, strides, dilations, groups):
+        xp.matmul(columns, matrices, out=_matrices(out[items, rows], groups))
 
 
-def _is_pointwise(x: Any, window: Any, begin: Any, strides: Any, counts: Any) -> bool:
-    return x.shape[1:-1] == counts and max(window) == max(strides) == 1 and not any(begin)
-
-
-def _rows(x: Any, groups: int) -> Any:
+def _matrices(x: Any, groups: int) -> Any:
     """A channels-last array as a matrix of its channels, or one per group."""
     rows = x.reshape(-1, x.shape[-1])
     return rows if groups == 1 else rows.reshape(rows.shape[0], groups, -1).transpose(1, 0, 2)
@@ -126,117 +118,145 @@ def _filter_matrices(w: Any, groups: int) -> Any:
     return w.reshape(depth, -1) if groups == 1 else w.reshape(depth, groups, -1).transpose(1, 0, 2)
 
 
-def _multiply(xp: Any, rows: Any, matrices: Any, out: Any) -> None:
-    xp.matmul(rows, matrices, out=_rows(out, rows.shape[0] if rows.ndim == 3 else 1))
-
-
-class Columns:
-    """Scratch memory in which the windows of a block become the rows of a matrix, or of one per group.
+def _columns(xp: Any, x: Any, begin: Any, counts: Any, window: Any, strides: Any, dilations: Any, groups: int) -> Iterator[tuple[slice, slice, Any]]:
+    """Blocks of windows, each as slices of the batch and of the first axis, and the matrix ``(windows, taps and channels)``, or one per group.
 
     Elements that lie side by side in a window are copied together. Where these are few, and an axis has many windows, the matrix is laid out
     transposed, and elements at one place of neighbouring windows are copied together.
     """
-
-    def __init__(self, xp: Any, x: Any, counts: Any, window: Any, dilations: Any, groups: int) -> None:
-        channels = x.shape[-1]
-        depth = prod(window) * channels
-        run = window[-1] * channels if dilations[-1] == 1 and groups == 1 else channels // groups
-        self.xp = xp
-        self.groups = groups
-        self.taps = len(window)
-        self.depth = depth // groups
-        self.transposed = run < 16 and counts[-1] > 2 * run
-        self.row_bytes = prod(counts[1:]) * depth * x.dtype.itemsize
-        self._memory = None
-        self._dtype = x.dtype
-
-    def fill(self, view: Any) -> Any:
-        """The matrix ``(windows, taps and channels)`` of a view of windows, or ``(groups, ...)`` of them."""
-        taps, groups = self.taps, self.groups
-        spatial = range(1 + taps, 1 + 2 * taps)
-        if groups > 1:
-            view = self._grouped(view)
-        lead = range(1 + taps)
-        tail = () if groups == 1 else (1 + 2 * taps,)
-        order = (*tail, *spatial, view.ndim - 1, *lead) if self.transposed else (*tail, *lead, *spatial, view.ndim - 1)
-        view = view.transpose(order)
-        if self._memory is None:
-            self._memory = self.xp.empty(view.size, self._dtype)
-        self._memory[: view.size].reshape(view.shape)[...] = view
-        rows = view.size // (groups * self.depth)
-        if self.transposed:
-            matrix = self._memory[: view.size].reshape(groups, self.depth, rows).transpose(0, 2, 1)
-        else:
-            matrix = self._memory[: view.size].reshape(groups, rows, self.depth)
-        return matrix[0] if groups == 1 else matrix
-
-    def _grouped(self, view: Any) -> Any:
-        """The view with its channels split into groups; a view still, as the last axis is contiguous."""
-        width = view.shape[-1] // self.groups
-        return self.xp.lib.stride_tricks.as_strided(view, (*view.shape[:-1], self.groups, width), (*view.strides[:-1], view.strides[-1] * width, view.strides[-1]))
+    if x.shape[1:-1] == counts and max(window) == max(strides) == 1 and not any(begin):
+        yield slice(None), slice(None), _matrices(x, groups)
+        return
+    rank, width = len(window), x.shape[-1] // groups
+    depth = prod(window) * width
+    run = window[-1] * width if dilations[-1] == 1 else width
+    transposed = run <= 10 and counts[-1] > run
+    lengths = seen(counts, window, strides, dilations)
+    row_size = prod(counts[1:]) * depth * groups
+    memory, current, view = None, None, None
+    try:
+        for items, rows in blocks(x.shape[0], counts[0], row_size * x.dtype.itemsize):
+            if items != current:
+                current, part = items, frame(xp, x[items], begin, lengths)
+                if groups > 1:
+                    part = xp.ascontiguousarray(xp.moveaxis(part.reshape(*part.shape[:-1], groups, width), -2, 0))
+                view = windows(xp, part, counts, window, strides, dilations)
+            block = view[..., rows, *(slice(None),) * (2 * rank)]
+            number = block.size // (depth * groups)
+            if memory is None:
+                memory = scratch(xp).take(block.size, x.dtype)
+            columns = memory[: block.size]
+            if transposed:
+                lead = block.ndim - 2 * rank - 1
+                batch = range(lead - 1, lead + rank)
+                block = block.transpose(*range(lead - 1), *range(lead + rank, block.ndim), *batch)
+                columns.reshape(block.shape)[...] = block
+                columns = columns.reshape(groups, depth, number).swapaxes(1, 2)
+            else:
+                columns.reshape(block.shape)[...] = block
+                columns = columns.reshape(groups, number, depth)
+            yield items, rows, columns[0] if groups == 1 else columns
+    finally:
+        if memory is not None:
+            scratch(xp).give(memory)
 
 
 def _collect(xp: Any, x: Any, g: Any, begin: Any, filter_sizes: Any, strides: Any, dilations: Any, groups: int) -> Any:
     """The gradient with respect to the filters: the products of all windows with the cotangents of what they gave."""
     window, inner, outer = filter_sizes[:-2], filter_sizes[-2], filter_sizes[-1]
-    counts = g.shape[1:-1]
     if not x.size or not g.size:
         return xp.zeros(filter_sizes, x.dtype)
     if groups > 1 and inner == 1:
         return depthwise.collect(xp, x, g, begin, window, strides, dilations).reshape(filter_sizes)
-    if _is_pointwise(x, window, begin, strides, counts):
-        total = xp.matmul(_rows(x, groups).swapaxes(-1, -2), _rows(g, groups))
-    else:
-        scratch = Columns(xp, x, counts, window, dilations, groups)
-        lengths = seen(counts, window, strides, dilations)
-        current, view, total = None, None, None
-        for items, rows in blocks(x.shape[0], counts[0], scratch.row_bytes):
-            if items != current:
-                current, view = items, windows(xp, frame(xp, x[items], begin, lengths), counts, window, strides, dilations)
-            part = xp.matmul(scratch.fill(view[:, rows]).swapaxes(-1, -2), _rows(g[items, rows], groups))
-            total = part if total is None else xp.add(total, part, total)
+    total = None
+    for items, rows, columns in _columns(xp, x, begin, g.shape[1:-1], window, strides, dilations, groups):
+        part = xp.matmul(columns.swapaxes(-1, -2), _matrices(g[items, rows], groups))
+        total = part if total is None else xp.add(total, part, total)
     if groups > 1:
         total = xp.ascontiguousarray(total.transpose(1, 0, 2))
     return total.reshape(*window, inner, outer)
 
 
 def _spread(xp: Any, g: Any, w: Any, before: Any, strides: Any, dilations: Any, groups: int, out: Any) -> None:
-    """Fill ``out`` with the gradient with respect to the input.
-
-    Element ``a`` of the input met tap ``i`` of window ``o`` where ``o * stride + i * dilation == a + before``. For the elements of one
-    remainder modulo the stride the taps that they meet are regular, and ``o`` moves as ``a`` does: a convolution of ``g`` with these taps reversed.
-    """
+    """Fill ``out`` with the gradient with respect to the input, by the way that copies less."""
     if not out.size:
         return
-    window, inner, outer = w.shape[:-2], w.shape[-2], w.shape[-1]
-    width = outer // groups
-    turned = w.reshape(*window, inner, groups, width)
-    rank = len(window)
-    turned = turned.transpose(*range(rank), rank + 2, rank + 1, rank).reshape(*window, width, groups * inner)
-    multiplied = groups > 1 and inner == 1
-    if multiplied:
-        turned, channel_groups = w, outer
+    inner, width = w.shape[-2], w.shape[-1] // groups
+    if not g.size or not w.size:
+        out[...] = 0
+    elif groups > 1 and inner == 1:
+        _by_remainders(xp, g, w, before, strides, dilations, w.shape[-1], out)
+    elif width >= SCATTER * inner:
+        _by_scattering(xp, g, w, before, strides, dilations, groups, out)
     else:
-        channel_groups = groups
-    dense = max(strides) == 1 and not (multiplied and width > 1)
+        rank = w.ndim - 2
+        turned = w.reshape(*w.shape[:-1], groups, width).transpose(*range(rank), rank + 2, rank + 1, rank)
+        _by_remainders(xp, g, turned.reshape(*w.shape[:-2], width, groups * inner), before, strides, dilations, groups, out)
+
+
+def _by_scattering(xp: Any, g: Any, w: Any, before: Any, strides: Any, dilations: Any, groups: int, out: Any) -> None:
+    """One product gives what every tap of every window hands to its element; the planes of the taps are added up, channels first."""
+    window, inner, counts = w.shape[:-2], w.shape[-2], g.shape[1:-1]
+    matrices = _filter_matrices(w, groups)
+    depth = matrices.shape[-2]
+    lengths = seen(counts, window, strides, dilations)
+    memory, current, total = None, None, None
+    for items, rows in blocks(g.shape[0], counts[0], prod(counts[1:]) * depth * groups * g.dtype.itemsize):
+        block = g[items, rows]
+        if items != current:
+            current, total = items, xp.zeros((groups, inner, block.shape[0], *lengths), g.dtype)
+        number = prod(block.shape[:-1])
+        if memory is None:
+            memory = scratch(xp).take(groups * depth * number, g.dtype)
+        planes = memory[: groups * depth * number].reshape(groups, depth, number)
+        cotangents = _matrices(block, groups)
+        xp.matmul(matrices, cotangents.swapaxes(-1, -2), out=planes if groups > 1 else planes[0])
+        planes = planes.reshape(groups, *window, inner, *block.shape[:-1])
+        for tap in itertools.product(*map(range, window)):
+            starts = [t * d for t, d in zip(tap, dilations, strict=True)]
+            starts[0] += rows.start * strides[0]
+            met = tuple([slice(b, b + (n - 1) * s + 1, s) for b, n, s in zip(starts, block.shape[1:-1], strides, strict=True)])
+            target = total[:, :, :, *met]
+            xp.add(target, planes[:, *tap], target)
+        if rows.stop == counts[0]:
+            kept = tuple([slice(b, b + n) for b, n in zip(before, out.shape[1:-1], strict=True)])
+            part = total[:, :, :, *kept]
+            part = part.transpose(*range(2, part.ndim), 0, 1)
+            place = out[items]
+            if part.shape[1:-2] != out.shape[1:-1]:
+                place[...] = 0
+                place = place[:, *(slice(0, n) for n in part.shape[1:-2])]
+            place.reshape(part.shape)[...] = part
+    scratch(xp).give(memory)
+
+
+def _by_remainders(xp: Any, g: Any, turned: Any, before: Any, strides: Any, dilations: Any, groups: int, out: Any) -> None:
+    """Convolutions of ``g``, one for the elements of each remainder modulo the strides.
+
+    Element ``a`` of the input met tap ``i`` of window ``o`` where ``o * stride + i * dilation == a + before``. For the elements of one
+    remainder the taps that they meet are regular, and ``o`` moves as ``a`` does: a convolution of ``g`` with these taps reversed.
+    """
+    dense = max(strides) == 1 and turned.shape[-1] == out.shape[-1]
     for remainders in itertools.product(*(range(min(s, n)) for s, n in zip(strides, out.shape[1:-1], strict=True))):
-        target = out if dense else out[(slice(None), *(slice(r, None, s) for r, s in zip(remainders, strides, strict=True)))]
-        plans = [_taps_met(*axis) for axis in zip(window, strides, dilations, before, remainders, strict=True)]
+        target = out[:, *(slice(r, None, s) for r, s in zip(remainders, strides, strict=True))]
+        plans = [_taps_met(*axis) for axis in zip(turned.shape[:-2], strides, dilations, before, remainders, strict=True)]
         if any(p is None for p in plans):
             target[...] = 0
             continue
         begin, taps, steps = zip(*plans, strict=True)
         part = xp.ascontiguousarray(turned[taps])
-        result = target if dense else xp.empty((*target.shape[:-1], part.shape[-1]), g.dtype)
-        correlate(xp, g, part, begin, (1,) * rank, steps, channel_groups, result)
-        if dense:
-            continue
-        target[...] = result if part.shape[-1] == target.shape[-1] else _sum_multiplier(result, width)
+        result = out if dense else xp.empty((*target.shape[:-1], part.shape[-1]), g.dtype)
+        correlate(xp, g, part, begin, (1,) * len(steps), steps, groups, result)
+        if not dense:
+            target[...] = _sum_of_multiplier(result, out.shape[-1])
 
 
-def _sum_multiplier(x: Any, width: int) -> Any:
+def _sum_of_multiplier(x: Any, channels: int) -> Any:
     """The sum over the outputs that each channel has in a depthwise convolution."""
-    split = x.reshape(*x.shape[:-1], -1, width)
+    width = x.shape[-1] // channels
+    if width == 1:
+        return x
+    split = x.reshape(*x.shape[:-1], channels, width)
     total = split[..., 0] + split[..., 1]
     for i in range(2, width):
         total += split[..., i]

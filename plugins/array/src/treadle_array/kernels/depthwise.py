@@ -43,7 +43,7 @@ def _row_windows(xp: Any, x: Any, begin: Any, window: Any, strides: Any, dilatio
     for items in batches(x.shape[0], 2 * x[:1].nbytes * multiplier):
         part = frame(xp, x[items], begin, lengths)
         if multiplier > 1:
-            part = xp.repeat(part, multiplier, axis=-1)
+            part = _repeated(xp, part, multiplier)
         *steps, step, channel = part.strides
         if strides[-1] == 1:
             tap = step * dilations[-1]
@@ -53,6 +53,14 @@ def _row_windows(xp: Any, x: Any, begin: Any, window: Any, strides: Any, dilatio
         shape = (part.shape[0], *counts[:-1], *window, counts[-1] * outputs)
         leading = zip(steps[1:], strides[:-1], strict=True), zip(steps[1:], dilations[:-1], strict=True)
         yield items, xp.lib.stride_tricks.as_strided(part, shape, (steps[0], *(a * s for a, s in leading[0]), *(a * d for a, d in leading[1]), tap, channel))
+
+
+def _repeated(xp: Any, x: Any, multiplier: int) -> Any:
+    """Every channel as often as it has outputs."""
+    result = xp.empty((*x.shape, multiplier), x.dtype)
+    for i in range(multiplier):
+        result[..., i] = x
+    return result.reshape(*x.shape[:-1], -1)
 
 
 def _gathered(xp: Any, x: Any, window: int, stride: int, dilation: int, count: int) -> Any:

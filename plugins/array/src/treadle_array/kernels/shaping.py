@@ -20,10 +20,13 @@ def shape(xp: Any) -> Any:
 
 @kernel("reshape")
 def reshape(xp: Any) -> Any:
-    """See the op."""
+    """See the op; array modules take any negative size for what is left, and only -1 is."""
 
     def run(x: Any, shape: tuple[int, ...]) -> Any:
-        return x.reshape(shape)
+        result = x.reshape(shape)
+        if result.shape != shape and min(shape) < -1:
+            raise ValueError(f"the shape {shape} has a negative size other than -1")
+        return result
 
     return run
 
@@ -33,8 +36,34 @@ def expand_dims(xp: Any) -> Any:
     """See the op."""
 
     def run(x: Any, *, axis: int) -> Any:
-        at = axis if axis >= 0 else axis + x.ndim + 1
-        return x.reshape((*x.shape[:at], 1, *x.shape[at:]))
+        shape = x.shape
+        rank = len(shape) + 1
+        if not -rank <= axis < rank:
+            raise ValueError(f"axis {axis} is out of range for a result of rank {rank}")
+        at = axis % rank
+        return x.reshape((*shape[:at], 1, *shape[at:]))
+
+    return run
+
+
+@kernel("squeeze")
+def squeeze(xp: Any) -> Any:
+    """See the op."""
+
+    def run(x: Any, *, axis: tuple[int, ...] | None) -> Any:
+        return x.squeeze(axis)
+
+    return run
+
+
+@kernel("ensure_shape")
+def ensure_shape(xp: Any) -> Any:
+    """See the op."""
+
+    def run(x: Any, *, shape: tuple[int | None, ...]) -> Any:
+        if x.shape != shape and (x.ndim != len(shape) or any(want not in (None, have) for have, want in zip(x.shape, shape, strict=True))):
+            raise ValueError(f"shape {x.shape} is not compatible with {shape}, the shape it must have")
+        return x
 
     return run
 
@@ -46,6 +75,8 @@ def broadcast_to(xp: Any) -> Any:
     def run(x: Any, shape: tuple[int, ...]) -> Any:
         if x.shape == shape:
             return x
+        if x.ndim > len(shape):
+            raise ValueError(f"shape {x.shape} has more axes than {shape}")
         result = xp.empty(shape, x.dtype)
         result[...] = x
         return result
@@ -56,21 +87,15 @@ def broadcast_to(xp: Any) -> Any:
 @kernel("sum_to_shape")
 def sum_to_shape(xp: Any) -> Any:
     """See the op; short floats are summed in float32."""
-    reduce = xp.add.reduce
-
-    def total(x: Any, axes: Any) -> Any:
-        if x.dtype.itemsize == 2 and x.dtype.kind not in "iu":
-            return reduce(x.astype(xp.float32), axes).astype(x.dtype)
-        return reduce(x, axes, x.dtype)
 
     def run(x: Any, shape: tuple[int, ...]) -> Any:
         if x.shape == shape:
             return x
         lead = x.ndim - len(shape)
-        if x.shape[lead:] == shape:
-            return total(x, 0 if lead == 1 else tuple(range(lead)))
         axes = tuple(range(lead)) + tuple(i + lead for i, n in enumerate(shape) if n == 1 and x.shape[i + lead] != 1)
-        return total(x, axes).reshape(shape)
+        if x.dtype.itemsize == 2 and x.dtype.kind not in "iu":
+            return xp.add.reduce(x.astype(xp.float32), axis=axes, keepdims=True).astype(x.dtype).reshape(shape)
+        return xp.add.reduce(x, axis=axes, dtype=x.dtype, keepdims=True).reshape(shape)
 
     return run
 
@@ -80,6 +105,7 @@ def transpose(xp: Any) -> Any:
     """See the op."""
 
     def run(x: Any, *, perm: tuple[int, ...] | None) -> Any:
-        return xp.ascontiguousarray(x.transpose(perm)) if x.ndim > 1 else x
+        turned = x.transpose(perm)
+        return xp.ascontiguousarray(turned) if x.ndim > 1 else turned
 
     return run

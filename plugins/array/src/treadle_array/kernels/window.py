@@ -74,12 +74,13 @@ def seen(counts: tuple[int, ...], window: tuple[int, ...], strides: tuple[int, .
 
 
 def windows(xp: Any, x: Any, counts: tuple[int, ...], window: tuple[int, ...], strides: tuple[int, ...], dilations: tuple[int, ...]) -> Any:
-    """The view ``(batch, *counts, *window, channels)`` of all windows over a frame."""
-    batch, *steps, channel = x.strides
+    """The view ``(..., *counts, *window, channels)`` of all windows over a frame ``(..., *lengths, channels)``."""
+    first = x.ndim - 1 - len(window)
+    lead, steps, channel = x.strides[:first], x.strides[first:-1], x.strides[-1]
     return xp.lib.stride_tricks.as_strided(
         x,
-        (x.shape[0], *counts, *window, x.shape[-1]),
-        (batch, *(a * s for a, s in zip(steps, strides, strict=True)), *(a * d for a, d in zip(steps, dilations, strict=True)), channel),
+        (*x.shape[:first], *counts, *window, x.shape[-1]),
+        (*lead, *[a * s for a, s in zip(steps, strides, strict=True)], *[a * d for a, d in zip(steps, dilations, strict=True)], channel),
     )
 
 
@@ -105,9 +106,9 @@ def widened(xp: Any, x: Any) -> Any:
 
 
 class Scratch:
-    """Memory that a kernel uses again from call to call: fresh megabytes cost more in page faults than the work that fills them.
+    """Memory that kernels use again from call to call: fresh megabytes cost more in page faults than the work that fills them.
 
-    Taking and giving back are atomic, so that calls nest and run in any number of threads. CuPy has a pool of its own, which knows of streams.
+    Taking and giving back are atomic, so calls nest and run in any number of threads. CuPy has a pool of its own, which knows of streams.
     """
 
     def __init__(self, xp: Any) -> None:
@@ -115,7 +116,7 @@ class Scratch:
         self._free: list[Any] | None = [] if xp.__name__ == "numpy" else None
 
     def take(self, size: int, dtype: Any) -> Any:
-        """A flat array of at least ``size`` elements with any content."""
+        """A flat array of ``size`` elements with any content."""
         needed = size * dtype.itemsize
         if self._free:
             try:
@@ -123,14 +124,19 @@ class Scratch:
             except IndexError:
                 memory = None
             if memory is not None and memory.nbytes >= needed:
-                return memory[: needed].view(dtype)
-        return self._xp.empty(max(needed, 1), self._xp.uint8)[: needed].view(dtype)
+                return memory[:needed].view(dtype)
+        return self._xp.empty(needed, self._xp.uint8)[:].view(dtype)
 
     def give(self, taken: Any) -> None:
-        """Hand back what was taken; little is kept."""
-        memory = taken.base
-        if self._free is not None and memory is not None and len(self._free) < 2 and memory.nbytes <= 2 * BLOCK_BYTES:
-            self._free.append(memory)
+        """Hand back what was taken, for the next call; large pieces are not kept, nor many."""
+        if self._free is not None and len(self._free) < 2 and taken.base.nbytes <= 2 * BLOCK_BYTES:
+            self._free.append(taken.base)
+
+
+@lru_cache(maxsize=None)
+def scratch(xp: Any) -> Scratch:
+    """The scratch memory of an array module."""
+    return Scratch(xp)
 
 
 def deliver(result: Any, dtype: Any, out: Any) -> Any:

@@ -1,0 +1,126 @@
+"""Sums over axes as accurate as NumPy's pairwise ones, whichever axes they are.
+
+NumPy sums pairwise only along the last axis: along another one it adds row to row, and the error grows with their number. Here the rows of a leading
+axis are added in eight interleaved accumulators over runs of 128, as NumPy does along the last axis, and the runs in pairs. The bits of a sum depend on
+its own summands and their number only, not on what is summed beside it. Short floats are summed in float32.
+
+Other array modules sum accurately along every axis, so they serve as they are.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+from treadle_array.blocks import is_short
+
+LANES = 8
+"""Accumulators side by side, as in NumPy's pairwise sum."""
+
+RUN = 16
+"""Rows that one accumulator takes in a row."""
+
+COPIED = 4096
+"""Elements up to which a transposed copy beats adding rows."""
+
+
+def widened(xp: Any, x: Any) -> Any:
+    """``x``, in float32 if it is a short float."""
+    return x.astype(xp.float32) if is_short(x.dtype) else x
+
+
+def summation(xp: Any) -> Callable[..., Any]:
+    """``(x, axis, keepdims) -> the sum over axes`` in the dtype of ``x``; integers wrap.
+
+    Args:
+        xp: the array module.
+    """
+    add = xp.add.reduce
+
+    def plain(x: Any, axis: tuple[int, ...] | None, keepdims: bool) -> Any:
+        return add(x, axis=axis, dtype=x.dtype, keepdims=keepdims)
+
+    def run(x: Any, axis: tuple[int, ...] | None, keepdims: bool) -> Any:
+        if x.dtype.kind not in "fc" or axis == () or not x.size:
+            return add(x, axis=axis, dtype=x.dtype, keepdims=keepdims)
+        groups, shape = _groups(x.shape, axis, keepdims)
+        for count, length, rest in groups:
+            x = _of_rows(xp, x.reshape(count, length)) if rest == 1 else _of_columns(xp, x.reshape(count, length, rest))
+        return x.reshape(shape)
+
+    return run if xp.__name__ == "numpy" else plain
+
+
+@lru_cache(4096)
+def _groups(shape: tuple[int, ...], axis: tuple[int, ...] | None, keepdims: bool) -> tuple[list[tuple[int, int, int]], tuple[int, ...]]:
+    """Runs of neighbouring axes to sum, the last first, each as (what is before, its length, what is after); and the shape of the result.
+
+    Raises:
+        ValueError: an axis is out of range or named twice.
+    """
+    rank = len(shape)
+    gone = range(rank) if axis is None else [a + rank if a < 0 else a for a in axis]
+    if any(not 0 <= a < rank for a in gone) or len(set(gone)) != len(gone):
+        raise ValueError(f"axes {axis} are out of range for rank {rank}, or one is named twice")
+    result = tuple(1 if i in gone else n for i, n in enumerate(shape) if keepdims or i not in gone)
+    groups = []
+    end, left = rank, list(shape)
+    while end:
+        end -= 1
+        if end in gone:
+            start = end
+            while start and (start - 1 in gone or left[start - 1] == 1):
+                start -= 1
+            groups.append((math.prod(left[:start]), math.prod(left[start : end + 1]), math.prod(left[end + 1 :])))
+            left[start : end + 1] = [1] * (end + 1 - start)
+            end = start
+    return groups or [(math.prod(shape), 1, 1)], result
+
+
+def _of_rows(xp: Any, x: Any) -> Any:
+    """``(K, N) -> (K,)``: NumPy's pairwise sum, and for the few elements that it adds one by one the same in fewer steps."""
+    count, length = x.shape
+    if length < LANES and count >= 64:
+        total = xp.add(x[:, 0], 0)
+        for k in range(1, length):
+            total += x[:, k]
+        return total
+    return xp.add.reduce(x, axis=1)
+
+
+def _of_columns(xp: Any, x: Any) -> Any:
+    """``(K, N, M) -> (K, M)``: the bits of a pairwise sum up to 128 rows, its error beyond."""
+    count, length, width = x.shape
+    if length < LANES:
+        return xp.add.reduce(x, axis=1)
+    if length <= LANES * RUN and x.size <= COPIED:
+        return xp.add.reduce(xp.ascontiguousarray(x.transpose(0, 2, 1)), axis=2)
+    eights = length // LANES
+    whole = eights * LANES
+    lanes = _runs(xp, (x if whole == length else x[:, :whole]).reshape(count, eights, LANES * width)).reshape(count, LANES, width)
+    lanes = xp.add(lanes[:, 0::2], lanes[:, 1::2])
+    lanes = xp.add(lanes[:, 0::2], lanes[:, 1::2])
+    total = xp.add(lanes[:, 0], lanes[:, 1])
+    for k in range(whole, length):
+        total += x[:, k]
+    return total
+
+
+def _runs(xp: Any, x: Any) -> Any:
+    """``(K, N, M) -> (K, M)``: runs row by row, then their sums in pairs."""
+    count, length, width = x.shape
+    if length <= RUN:
+        return xp.add.reduce(x, axis=1)
+    full, left = divmod(length, RUN)
+    partial = xp.empty((count, full + (left > 0), width), x.dtype)
+    xp.add.reduce(x[:, : full * RUN].reshape(count, full, RUN, width), axis=2, out=partial[:, :full])
+    if left:
+        xp.add.reduce(x[:, full * RUN :], axis=1, out=partial[:, full])
+    length = partial.shape[1]
+    while length > 1:
+        half = length // 2
+        partial[:, :half] += partial[:, length - half : length]
+        length -= half
+    return partial[:, 0]

@@ -1,0 +1,77 @@
+"""Softmax, its logarithm and their gradients along an axis, in blocks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from treadle.declare import kernel
+from treadle_cpu.rows import along_axis, column_sum, row_max, row_sum
+
+
+@kernel("softmax", out=True)
+def softmax(xp: Any) -> Any:
+    """See the op."""
+
+    def by_rows(x: Any, out: Any) -> None:
+        np.subtract(x, row_max(x), out)
+        np.exp(out, out)
+        np.divide(out, row_sum(out), out)
+
+    def by_columns(x: Any, out: Any) -> None:
+        powers = np.subtract(x, np.maximum.reduce(x, 0))
+        np.exp(powers, powers)
+        np.divide(powers, column_sum(powers), out)
+
+    return along_axis(by_rows, by_columns)
+
+
+@kernel("softmax_grad", out=True)
+def softmax_grad(xp: Any) -> Any:
+    """See the op."""
+
+    def by_rows(g: Any, y: Any, out: Any) -> None:
+        np.multiply(g, y, out)
+        np.subtract(g, row_sum(out), out)
+        np.multiply(out, y, out)
+
+    def by_columns(g: Any, y: Any, out: Any) -> None:
+        total = column_sum(np.multiply(g, y))
+        np.subtract(g, total, out)
+        np.multiply(out, y, out)
+
+    return along_axis(by_rows, by_columns)
+
+
+@kernel("log_softmax", out=True)
+def log_softmax(xp: Any) -> Any:
+    """See the op."""
+
+    def by_rows(x: Any, out: Any) -> None:
+        np.subtract(x, row_max(x), out)
+        np.subtract(out, np.log(row_sum(np.exp(out))), out)
+
+    def by_columns(x: Any, out: Any) -> None:
+        np.subtract(x, np.maximum.reduce(x, 0), out)
+        np.subtract(out, np.log(column_sum(np.exp(out))), out)
+
+    return along_axis(by_rows, by_columns)
+
+
+@kernel("log_softmax_grad", out=True)
+def log_softmax_grad(xp: Any) -> Any:
+    """See the op."""
+
+    def by_rows(g: Any, y: Any, out: Any) -> None:
+        total = row_sum(g)
+        np.exp(y, out)
+        np.multiply(out, total, out)
+        np.subtract(g, out, out)
+
+    def by_columns(g: Any, y: Any, out: Any) -> None:
+        powers = np.exp(y)
+        np.multiply(powers, column_sum(g), powers)
+        np.subtract(g, powers, out)
+
+    return along_axis(by_rows, by_columns)
