@@ -13,7 +13,6 @@ from treadle.autodiff.reads import reads_of
 from treadle.autodiff.sweep import GradientContext, Record, SpecOnly, sweep
 from treadle.contracts.op import Op
 from treadle.conversion import convert_to_tensor
-from treadle.eager.dispatch import flat
 from treadle.errors import InvalidArgumentError, ShapeError
 from treadle.registry import registry
 from treadle.state import LOCAL
@@ -147,7 +146,7 @@ class GradientTape:
         """
         if op.gradient is None:
             return
-        tensors = inputs if op.is_plain else [t for t in flat(list(inputs)) if isinstance(t, Operators)]
+        tensors = inputs if op.is_plain else _tensors(op, inputs)
         watched = self._watched
         identities: list[int] = []
         found = has_variables = False
@@ -371,6 +370,12 @@ def _shape_only(tensor: Any) -> SpecOnly:
             key.stand_ins.clear()
         found = key.stand_ins[shape] = SpecOnly(shape, key.dtype)
     return found  # type: ignore[no-any-return]
+
+
+def _tensors(op: Op, inputs: Any) -> list[Any]:
+    """The tensor inputs in order, sequences spread out; what shapes the result is none of them, though it may be a tensor."""
+    entries = [entry for declared, entry in zip(op.inputs, inputs, strict=True) if declared.kind != "host"]
+    return [t for entry in entries for t in (entry if isinstance(entry, list | tuple) else (entry,))]
 
 
 def _regrouped(inputs: Any, kept: list[Any]) -> list[Any]:

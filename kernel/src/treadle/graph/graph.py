@@ -140,7 +140,6 @@ class Graph:
     Attributes:
         name: for messages.
         inputs: the values of the placeholders, in the order of the call.
-        version: counted up by every change.
     """
 
     def __init__(self, name: str) -> None:
@@ -150,7 +149,6 @@ class Graph:
         self._first: Node | None = None
         self._last: Node | None = None
         self._count = 0
-        self.version = 0
         self._constants: dict[Any, Value] = {}
         self._constant_keys: dict[Node, list[Any]] = {}
         self._return = Node(self, _RETURN, [], _NO_ATTRS, None, Source("", 0, ""))
@@ -176,7 +174,6 @@ class Graph:
 
     @outputs.setter
     def outputs(self, values: list[Value]) -> None:
-        self.version += 1
         for value in self._return.inputs:
             value.uses.pop(self._return, None)
         self._return.inputs = list(values)
@@ -286,7 +283,6 @@ class Graph:
         """Let every user of ``old`` read ``new`` instead. The node of ``old`` stays until it is pruned."""
         if old is new:
             return
-        self.version += 1
         if old.spec.dtype is not new.spec.dtype:
             raise GraphError(f"{self.name}: {old!r} cannot be replaced by {new!r}, which has another dtype")
         for user in list(old.uses):
@@ -296,7 +292,6 @@ class Graph:
 
     def set_inputs(self, node: Node, inputs: list[Value]) -> None:
         """Let a node read other values."""
-        self.version += 1
         for value in node.inputs:
             value.uses.pop(node, None)
         node.inputs = inputs
@@ -326,7 +321,6 @@ class Graph:
         else:
             after.previous = before
         self._count -= 1
-        self.version += 1
         for key in self._constant_keys.pop(node, ()):
             self._constants.pop(key, None)
         node.graph = _GONE
@@ -348,7 +342,6 @@ class Graph:
                 before.previous.next = node
             before.previous = node
         self._count += 1
-        self.version += 1
 
     # ------------------------------------------------------------------ copying
 

@@ -40,78 +40,67 @@ class MetaOptimizer:
         self._snapshot = snapshot
 
     def optimize(self, item: GrapplerItem) -> list[PassReport]:
-        """Rewrite ``item.graph`` until no pass changes it; one report per run of a pass."""
+        """Rewrite ``item.graph`` until no pass changes it; one report per run of a pass.
+
+        When a pass goes wrong, all begins again from the graph as it was, without that pass.
+        """
         with _without_collector():
             return self._optimize(item)
 
     def _optimize(self, item: GrapplerItem) -> list[PassReport]:
-        original = _Saved(item)
-        excluded: dict[str, str] = {}
-        reports = self._attempt(item, excluded, self._schedule.verify != "off", original)
-        for _ in self._schedule.passes:
-            problem = self._problem(item, reports)
-            if problem is None:
-                break
-            failed = [r for r in reports if r.error is not None]
-            original.restore(item)
-            culprit, why = problem
-            excluded[culprit] = why
-            reports = failed + self._attempt(item, excluded, True, original)
-        return reports
+        original, _ = item.graph.copy()
+        excluded: list[PassReport] = []
+        check_each = self._schedule.verify != "off"
+        while True:
+            reports = self._attempt(item, {r.name for r in excluded}, check_each)
+            culprit = next((r for r in reports if r.error is not None), None)
+            if culprit is None and not check_each and _is_broken(item.graph):
+                check_each = True  # find out which pass it was
+            elif culprit is None:
+                culprit = self._unsettled(item, reports)
+                if culprit is None:
+                    break
+            if culprit is not None:
+                culprit.changed, culprit.nodes_after = False, len(original)
+                excluded.append(culprit)
+                self._tell(culprit)
+            item.graph, _ = original.copy()
+        for report in reports:
+            plugins.host.call("treadle_pass_finished", report=report)
+        return excluded + reports
 
-    def _problem(self, item: GrapplerItem, reports: list[PassReport]) -> tuple[str, str] | None:
-        """A pass that spoiled the graph unseen, or that does not settle, and why; None if all is well."""
-        try:
-            verify(item.graph)
-        except GraphError as error:
-            changed = [r for r in reports if r.changed and r.error is None]
-            return (changed[-1].name, f"broke the graph: {error}") if changed else None
-        last = [r for r in reports if r.round == self._schedule.rounds and r.changed and r.error is None]
-        for report in last:
-            line = next(p for p in self._schedule.passes if p.instance.name == report.name)
-            saved = _Saved(item)
-            again = self._run(line, item, self._schedule.rounds)
-            saved.restore(item)
-            if again.changed and again.error is None:
-                return report.name, f"never settles: it still changes the graph after {self._schedule.rounds} rounds"
-        return None
-
-    def _attempt(self, item: GrapplerItem, excluded: dict[str, str], each: bool, saved: _Saved) -> list[PassReport]:
-        """Run all but the excluded passes; check the graph after ``each``, or leave that to the caller."""
+    def _attempt(self, item: GrapplerItem, excluded: set[str], check_each: bool) -> list[PassReport]:
+        """Go round until nothing changes, or a pass goes wrong, which is then the last one reported."""
         reports: list[PassReport] = []
-        dropped: set[str] = set()
-        for line in self._schedule.passes:
-            if line.instance.name in excluded:
-                report = PassReport(line.instance.name, line.plugin, item.name, 0, len(item.graph), len(item.graph))
-                report.error = excluded[line.instance.name]
-                dropped.add(line.instance.name)
-                self._tell(report)
-                reports.append(report)
-        unchanged_since = 0
-        active = [p for p in self._schedule.passes if p.instance.name not in dropped]
+        passes = [p for p in self._schedule.passes if p.instance.name not in excluded]
+        unchanged = 0
         for round_ in range(1, self._schedule.rounds + 1):
-            for line in list(active):
-                if unchanged_since >= len(active):
+            for line in passes:
+                if unchanged == len(passes):
                     return reports
-                try:
-                    saved = saved if saved.is_current(item) else _Saved(item)
-                except Exception:
-                    return reports  # an earlier pass broke the graph: the caller finds out which
+                before = item.graph.copy()[0] if self._schedule.verify == "numeric" else None
                 report = self._run(line, item, round_)
-                if report.error is None and report.changed and each:
-                    self._check(item, saved, report)
-                if report.error is not None:
-                    saved.restore(item)
-                    report.changed, report.nodes_after = False, len(item.graph)
-                    active.remove(line)
-                    self._tell(report)
                 reports.append(report)
-                plugins.host.call("treadle_pass_finished", report=report)
-                if report.error is None:
-                    unchanged_since = 0 if report.changed else unchanged_since + 1
+                if report.error is None and report.changed and check_each:
+                    report.error = _damage(before, item)
+                if report.error is not None:
+                    return reports
+                unchanged = 0 if report.changed else unchanged + 1
                 if report.changed and self._snapshot is not None:
                     report.text = self._snapshot(item.graph)
         return reports
+
+    def _unsettled(self, item: GrapplerItem, reports: list[PassReport]) -> PassReport | None:
+        """A pass that still changed the graph in the last round and, run again at once, changes it again."""
+        for report in reports:
+            if report.round != self._schedule.rounds or not report.changed:
+                continue
+            line = next(p for p in self._schedule.passes if p.instance.name == report.name)
+            trial = GrapplerItem(item.name, item.graph.copy()[0], item.device)
+            if self._run(line, trial, self._schedule.rounds).changed:
+                report.error = f"never settles: it still changes the graph after {self._schedule.rounds} rounds"
+                return report
+        return None
 
     def _run(self, line: ScheduledPass, item: GrapplerItem, round_: int) -> PassReport:
         before = len(item.graph)
@@ -127,14 +116,6 @@ class MetaOptimizer:
         report.rewrites = dict(context.rewrites)
         return report
 
-    def _check(self, item: GrapplerItem, saved: _Saved, report: PassReport) -> None:
-        try:
-            verify(item.graph)
-            if self._schedule.verify == "numeric":
-                _same_results(saved.graph, item.graph, item.device)
-        except Exception as error:
-            report.error = f"broke the graph: {error}"
-
     def _tell(self, report: PassReport) -> None:
         warnings.warn(
             f"optimizer pass {report.name!r} (plugin {report.plugin!r}, {plugins.host.distribution_of(report.plugin)}) was rolled back on {report.graph!r}: "
@@ -146,7 +127,7 @@ class MetaOptimizer:
 
 @contextmanager
 def _without_collector() -> Iterator[None]:
-    """No cyclic garbage collection: its full passes cost as much as the optimizer where many nodes are made and none is garbage."""
+    """No cyclic garbage collection: with many nodes and little garbage, its full passes would cost as much as the optimizer itself."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -156,20 +137,23 @@ def _without_collector() -> Iterator[None]:
             gc.enable()
 
 
-class _Saved:
-    """A graph as it is now, to go back to."""
+def _is_broken(graph: Graph) -> bool:
+    try:
+        verify(graph)
+    except GraphError:
+        return True
+    return False
 
-    def __init__(self, item: GrapplerItem) -> None:
-        self.graph, _ = item.graph.copy()
-        self._original = item.graph
-        self._version = item.graph.version
 
-    def is_current(self, item: GrapplerItem) -> bool:
-        """True if the graph is still as it was when saved."""
-        return item.graph is self._original and item.graph.version == self._version
-
-    def restore(self, item: GrapplerItem) -> None:
-        item.graph, _ = self.graph.copy()
+def _damage(before: Graph | None, item: GrapplerItem) -> str | None:
+    """What is wrong with a graph after a pass, compared with before where results are to be compared; None if nothing is."""
+    try:
+        verify(item.graph)
+        if before is not None:
+            _same_results(before, item.graph, item.device)
+    except GraphError as error:
+        return f"broke the graph: {error}"
+    return None
 
 
 def _same_results(before: Graph, after: Graph, device: Any) -> None:

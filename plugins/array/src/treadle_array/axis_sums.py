@@ -43,9 +43,10 @@ def summation(xp: Any) -> Callable[..., Any]:
         return add(x, axis=axis, dtype=x.dtype, keepdims=keepdims)
 
     def run(x: Any, axis: tuple[int, ...] | None, keepdims: bool) -> Any:
-        if x.dtype.kind not in "fc" or axis == () or not x.size:
+        steps = _steps(x.shape, axis, keepdims) if x.dtype.kind in "fc" else None
+        if steps is None:
             return add(x, axis=axis, dtype=x.dtype, keepdims=keepdims)
-        groups, shape = _groups(x.shape, axis, keepdims)
+        groups, shape = steps
         for count, length, rest in groups:
             x = _of_rows(xp, x.reshape(count, length)) if rest == 1 else _of_columns(xp, x.reshape(count, length, rest))
         return x.reshape(shape)
@@ -54,8 +55,10 @@ def summation(xp: Any) -> Callable[..., Any]:
 
 
 @lru_cache(4096)
-def _groups(shape: tuple[int, ...], axis: tuple[int, ...] | None, keepdims: bool) -> tuple[list[tuple[int, int, int]], tuple[int, ...]]:
-    """Runs of neighbouring axes to sum, the last first, each as (what is before, its length, what is after); and the shape of the result.
+def _steps(shape: tuple[int, ...], axis: tuple[int, ...] | None, keepdims: bool) -> tuple[list[tuple[int, int, int]], tuple[int, ...]] | None:
+    """Runs of neighbouring axes to sum, the last first, each as (elements before, its length, elements after), and the shape of the result.
+
+    None where NumPy's own sum does as well: over the last axes, and over nothing.
 
     Raises:
         ValueError: an axis is out of range or named twice.
@@ -64,9 +67,7 @@ def _groups(shape: tuple[int, ...], axis: tuple[int, ...] | None, keepdims: bool
     gone = range(rank) if axis is None else [a + rank if a < 0 else a for a in axis]
     if any(not 0 <= a < rank for a in gone) or len(set(gone)) != len(gone):
         raise ValueError(f"axes {axis} are out of range for rank {rank}, or one is named twice")
-    result = tuple(1 if i in gone else n for i, n in enumerate(shape) if keepdims or i not in gone)
-    groups = []
-    end, left = rank, list(shape)
+    left, groups, end = list(shape), [], rank
     while end:
         end -= 1
         if end in gone:
@@ -76,18 +77,25 @@ def _groups(shape: tuple[int, ...], axis: tuple[int, ...] | None, keepdims: bool
             groups.append((math.prod(left[:start]), math.prod(left[start : end + 1]), math.prod(left[end + 1 :])))
             left[start : end + 1] = [1] * (end + 1 - start)
             end = start
-    return groups or [(math.prod(shape), 1, 1)], result
+    if not groups or not math.prod(shape) or (len(groups) == 1 and groups[0][2] == 1 and not _is_short(*groups[0][:2])):
+        return None
+    return groups, tuple(1 if i in gone else n for i, n in enumerate(shape) if keepdims or i not in gone)
+
+
+def _is_short(count: int, length: int) -> bool:
+    """True for many rows of few elements, which NumPy adds one by one at the cost of a loop each."""
+    return length < LANES and count >= 64
 
 
 def _of_rows(xp: Any, x: Any) -> Any:
     """``(K, N) -> (K,)``: NumPy's pairwise sum, and for the few elements that it adds one by one the same in fewer steps."""
     count, length = x.shape
-    if length < LANES and count >= 64:
-        total = xp.add(x[:, 0], 0)
-        for k in range(1, length):
-            total += x[:, k]
-        return total
-    return xp.add.reduce(x, axis=1)
+    if not _is_short(count, length):
+        return xp.add.reduce(x, axis=1)
+    total = xp.add(x[:, 0], 0)  # + 0 as in NumPy, whose sums start there: -0.0 becomes 0.0
+    for k in range(1, length):
+        total += x[:, k]
+    return total
 
 
 def _of_columns(xp: Any, x: Any) -> Any:

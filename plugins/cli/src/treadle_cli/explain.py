@@ -16,6 +16,7 @@ from treadle.functions.concrete import ConcreteFunction
 from treadle.functions.polymorphic import Function
 from treadle.functions.signature import TensorPart
 from treadle.graph.inline import inlined
+from treadle.graph.structural import CALL, CUSTOM
 from treadle.graph.text import to_text
 from treadle.grappler.item import GrapplerItem
 from treadle.grappler.meta import MetaOptimizer, OptimizerWarning
@@ -120,7 +121,7 @@ class _Explanation:
         self._out.print(plain(signature_text(self._concrete), "bold"), soft_wrap=True)
         graph, _ = inlined(self._concrete.graph)
         title = "As traced"
-        if len(graph) != len(self._concrete.graph):
+        if any(node.op in (CALL, CUSTOM) for node in self._concrete.graph.nodes):
             self._section(f"{title}, {plural(len(self._concrete.graph), 'node')}", self._print(self._concrete.graph))
             title, self._text = "With the functions that it calls put in", ""
         self._section(f"{title}, {plural(len(graph), 'node')}", self._print(graph))

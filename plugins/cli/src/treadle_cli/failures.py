@@ -44,7 +44,7 @@ def contained() -> Iterator[None]:
         told = error.__cause__
         assert told is not None
         users = _users_part(told.__traceback__)
-        if users is None:  # not a line of his: the message says it all
+        if users is None and not isinstance(told, SyntaxError):  # not a line of his: the message says it all
             print(f"treadle: {type(told).__name__}: {told}", file=sys.stderr)
         else:
             traceback.print_exception(type(told), told, users)

@@ -23,30 +23,24 @@ _NARROW = 24
 _FEW = 2048
 """Elements below which the fewest calls win."""
 
-_most_starts = 64
+_MOST_STARTS = 64
 _starts: dict[tuple[int, int], Any] = {}
 
 
-def row_starts(rows: int, width: int) -> Any:
-    """Where each row starts in a flat array, remembered."""
-    found = _starts.get((rows, width))
+def row_starts(x: Any) -> Any:
+    """Where each row of a matrix starts in the flat array: what ``reduceat`` takes."""
+    found = _starts.get(x.shape)
     if found is None:
-        if len(_starts) >= _most_starts:
+        if len(_starts) >= _MOST_STARTS:
             _starts.clear()
-        found = _starts[rows, width] = np.arange(0, rows * width, width)
+        rows, width = x.shape
+        found = _starts[x.shape] = np.arange(0, rows * width, width)
     return found
 
 
-def row_max(x: Any) -> Any:
-    """The largest element of each row of a contiguous matrix, ``(rows, 1)``; NaN where there is one."""
-    rows, width = x.shape
-    return np.maximum.reduceat(x.reshape(-1), row_starts(rows, width)).reshape(rows, 1)
-
-
-def row_sum(x: Any) -> Any:
-    """The sum of each row of a contiguous matrix, ``(rows, 1)``, pairwise."""
-    rows, width = x.shape
-    return np.add.reduceat(x.reshape(-1), row_starts(rows, width)).reshape(rows, 1)
+def per_row(reduceat: Callable[..., Any], x: Any, starts: Any) -> Any:
+    """A reduction of each row of a contiguous matrix, ``(rows, 1)``; sums are pairwise."""
+    return reduceat(x.reshape(-1), starts)[:, None]
 
 
 def column_sum(x: Any) -> Any:
@@ -125,7 +119,11 @@ def _planes(by_rows: Any, by_columns: Any, inputs: tuple[Any, ...], result: Any,
     """Tensors whose slices run along an axis that is not the last."""
     shape, width = result.shape, result.shape[axis]
     lead, inner = math.prod(shape[:axis]), math.prod(shape[axis + 1 :])
-    if inner < 2 * _NARROW or (lead > 1 and width * inner < _FEW):
+    if inner < 2 * _NARROW:
+        as_columns = lead == 1 and result.size <= _FEW
+    else:
+        as_columns = lead == 1 or width * inner >= _FEW
+    if not as_columns:
         moved = [np.moveaxis(x, axis, -1) for x in inputs]
         there = np.empty(moved[0].shape, result.dtype)
         _rows(by_rows, by_columns, [np.ascontiguousarray(x).reshape(-1, width) for x in moved], there.reshape(-1, width))

@@ -1,4 +1,4 @@
-"""Rows of a tensor at given indices: gather, gather_nd and embedding_lookup.
+"""Rows of a tensor at given indices: gather and gather_nd.
 
 Indices must lie in ``[0, size)``; negative ones do not count from the end. Gradients add up where an index repeats; that of gather_nd is in
 ``scattering``.
@@ -17,7 +17,6 @@ from treadle.errors import InvalidArgumentError, ShapeError
 from treadle_ops.arguments import axis_argument, static_value, tensor
 from treadle_ops.broadcasting import shape_of
 from treadle_ops.inference import INTEGER, dims_of_value, normalize_axis, require_kind
-from treadle_ops.joining import concat
 from treadle_ops.known import carried, known
 
 
@@ -178,32 +177,3 @@ def gather_nd(params: Any, indices: Any, batch_dims: Any = 0, name: str | None =
     """
     batch = batch_dims if type(batch_dims) is int else int(static_value(batch_dims, "batch_dims"))
     return gather_nd_op(params, indices, batch_dims=batch, ignore=ignores(bad_indices_policy))
-
-
-# ---------------------------------------------------------------------- embedding_lookup
-
-
-@public("nn.embedding_lookup")
-def embedding_lookup(params: Any, ids: Any, max_norm: Any = None, name: str | None = None) -> Any:
-    """The rows of an embedding matrix at given ids.
-
-    Args:
-        params: ``(N, ...)``, floating; or a list of such tensors, the consecutive parts of one.
-        ids: any shape, integers in ``[0, N)``.
-        max_norm: rows of a greater norm are scaled down to it.
-        name: ignored.
-
-    Returns:
-        ``ids.shape + params.shape[1:]`` of the dtype of ``params``.
-
-    Raises:
-        IndexOutOfRangeError: an id is out of range.
-
-    Sources:
-        TensorFlow ``tf.nn.embedding_lookup``.
-    """
-    whole = concat(list(params), 0) if isinstance(params, list | tuple) else tensor(params)
-    rows = gather_op(whole, ids, axis=0, batch_dims=0)
-    if max_norm is None:
-        return rows
-    return clip_by_norm(rows, max_norm, axes=list(range(len(rows.dims) - len(whole.dims) + 1, len(rows.dims))))

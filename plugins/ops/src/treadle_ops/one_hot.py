@@ -67,3 +67,8 @@ def one_hot(indices: Any, depth: Any, on_value: Any = None, off_value: Any = Non
                 raise DTypeError(f"one_hot: a value has dtype {value.dtype.name} where {wanted.name} is wanted; on_value, off_value and dtype must agree")
     default = (True, False) if wanted.is_bool else (1, 0)
     return where_op(one_hot_op(indices, length, axis=at, dtype=bool_dtype), default[0] if on is None else on, default[1] if off is None else off)
+
+
+def unit_vector(index: Any, length: int, dtype: DType) -> Any:
+    """A vector of zeros but for a 1 at an index."""
+    return one_hot_op(index, length, axis=-1, dtype=dtype)

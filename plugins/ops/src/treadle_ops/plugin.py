@@ -23,6 +23,8 @@ MODULES = (
     "partitioning",
     "one_hot",
     "grids",
+    "indexed_slices",
+    "embeddings",
     "products",
     "activations",
     "losses",

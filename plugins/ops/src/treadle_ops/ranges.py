@@ -190,7 +190,9 @@ def _(ctx: Any, g: Any) -> Any:
     if g.dtype is not start.dtype:
         return None, None, None
     zero, one = (convert_to_tensor(n, g.dtype) for n in (0.0, 1.0))
-    behind = len(g.dims) - 1 - normalize_axis(ctx.axis, len(g.dims))
+    if ctx.axis >= 0 and g.dims is None:
+        raise ShapeError("the gradient of linspace along an axis counted from the front needs a known rank; use td.ensure_shape on start or stop")
+    behind = len(g.dims) - 1 - ctx.axis if ctx.axis >= 0 else -1 - ctx.axis
 
     def weighted(first: Any, last: Any, like: Any) -> Any:
         weights = reshape_op(linspace_op(first, last, num, axis=0), (-1,) + (1,) * behind)

@@ -11,7 +11,7 @@ from treadle_ops.elementwise import add, multiply, negative, subtract
 from treadle_ops.flow import identity
 from treadle_ops.indexing import getitem, set_item
 from treadle_ops.joining import stack
-from treadle_ops.one_hot import one_hot
+from treadle_ops.one_hot import unit_vector
 from treadle_ops.products import matmul
 from treadle_ops.shaping import reshape
 
@@ -46,6 +46,6 @@ ROLES: dict[str, Any] = {
     "cast": cast,
     "identity": identity,
     "set_item": set_item,
-    "one_hot": one_hot,
+    "one_hot": unit_vector,
 }
 

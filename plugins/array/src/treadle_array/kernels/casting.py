@@ -11,6 +11,7 @@ from treadle.dtypes import DType
 @kernel("cast")
 def cast(xp: Any) -> Any:
     """Floats out of an integer dtype's range, and NaN, give its smallest value (int32's, then wrapped, for narrower ones)."""
+    converters: dict[Any, Any] = {}
 
     def run(x: Any, *, dtype: DType) -> Any:
         source, target = x.dtype, dtype.numpy
@@ -19,17 +20,24 @@ def cast(xp: Any) -> Any:
         if source.kind == "c" and target.kind != "c":
             x = x.real
             source = x.dtype
-        if target.kind in "iu" and source.kind not in "iub":
-            return _to_integer(xp, x, target)
-        return x.astype(target)
+        if target.kind not in "iu" or source.kind in "iub":
+            return x.astype(target)
+        if source.itemsize < 4:
+            x = x.astype(xp.float32)
+        convert = converters.get((x.dtype, target))
+        if convert is None:
+            convert = converters[x.dtype, target] = _plain if _follows_the_rule(xp, x.dtype, target) else _by_the_rule
+        return convert(xp, x, target)
 
     return run
 
 
-def _to_integer(xp: Any, x: Any, target: Any) -> Any:
+def _plain(xp: Any, x: Any, target: Any) -> Any:
+    return x.astype(target)
+
+
+def _by_the_rule(xp: Any, x: Any, target: Any) -> Any:
     """Truncation; what the wide integer cannot hold becomes its smallest value, and the narrow ones take the low bits of that."""
-    if x.dtype.itemsize < 4:
-        x = x.astype(xp.float32)
     if target == xp.uint64:
         high = x >= 2.0**63
         low = _checked(xp, xp.where(high, x - 2.0**63, x), xp.int64, 63).astype(xp.uint64)
@@ -42,3 +50,29 @@ def _to_integer(xp: Any, x: Any, target: Any) -> Any:
 def _checked(xp: Any, x: Any, wide: Any, bits: int) -> Any:
     fits = (x < 2.0**bits) & (x >= -(2.0**bits))
     return xp.where(fits, xp.where(fits, x, 0).astype(wide), xp.array(-(2**bits), wide))
+
+
+def _follows_the_rule(xp: Any, source: Any, target: Any) -> bool:
+    """Whether the processor's own conversion, which C leaves undefined out of range, does the same in every lane; x86's mostly does."""
+    ends = [sign * 2.0**bits * factor for sign in (1, -1) for bits in (7, 8, 15, 16, 31, 32, 63, 64, 100) for factor in (0.75, 1.0, 1.25)]
+    values = xp.array([float("nan"), float("inf"), -float("inf"), 3e9, -3e9, 1.9, -1.9, 0.5, -0.5, -0.0, *ends], source)
+    wanted = _by_the_rule(xp, values, target)
+    lengths = (1, 2, 3, 5, 7, 9, 17, 33, len(values))
+    return all(bool((values[i : i + n].astype(target) == wanted[i : i + n]).all()) for n in lengths for i in range(len(values)))
+
+
+@kernel("bitcast")
+def bitcast(xp: Any) -> Any:
+    """See the op."""
+
+    def run(x: Any, *, dtype: DType) -> Any:
+        target = dtype.numpy
+        if target.itemsize == x.dtype.itemsize:
+            return x.view(target)
+        if target.itemsize < x.dtype.itemsize:
+            return x.reshape((*x.shape, 1)).view(target)
+        if x.ndim == 0 or x.shape[-1] * x.dtype.itemsize != target.itemsize:
+            raise ValueError(f"the last axis of shape {x.shape} does not hold one {target}")
+        return x.view(target).reshape(x.shape[:-1])
+
+    return run

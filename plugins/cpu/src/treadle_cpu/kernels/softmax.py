@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 
 from treadle.declare import kernel
-from treadle_cpu.rows import along_axis, column_sum, row_max, row_sum
+from treadle_cpu.rows import along_axis, column_sum, per_row, row_starts
+
+_MAX, _SUM = np.maximum.reduceat, np.add.reduceat
 
 
 @kernel("softmax", out=True)
@@ -15,14 +17,15 @@ def softmax(xp: Any) -> Any:
     """See the op."""
 
     def by_rows(x: Any, out: Any) -> None:
-        np.subtract(x, row_max(x), out)
+        starts = row_starts(x)
+        np.subtract(x, per_row(_MAX, x, starts), out)
         np.exp(out, out)
-        np.divide(out, row_sum(out), out)
+        np.divide(out, per_row(_SUM, out, starts), out)
 
     def by_columns(x: Any, out: Any) -> None:
-        powers = np.subtract(x, np.maximum.reduce(x, 0))
-        np.exp(powers, powers)
-        np.divide(powers, column_sum(powers), out)
+        np.subtract(x, np.maximum.reduce(x, 0), out)
+        np.exp(out, out)
+        np.divide(out, column_sum(out), out)
 
     return along_axis(by_rows, by_columns)
 
@@ -33,12 +36,11 @@ def softmax_grad(xp: Any) -> Any:
 
     def by_rows(g: Any, y: Any, out: Any) -> None:
         np.multiply(g, y, out)
-        np.subtract(g, row_sum(out), out)
+        np.subtract(g, per_row(_SUM, out, row_starts(out)), out)
         np.multiply(out, y, out)
 
     def by_columns(g: Any, y: Any, out: Any) -> None:
-        total = column_sum(np.multiply(g, y))
-        np.subtract(g, total, out)
+        np.subtract(g, column_sum(np.multiply(g, y)), out)
         np.multiply(out, y, out)
 
     return along_axis(by_rows, by_columns)
@@ -49,8 +51,9 @@ def log_softmax(xp: Any) -> Any:
     """See the op."""
 
     def by_rows(x: Any, out: Any) -> None:
-        np.subtract(x, row_max(x), out)
-        np.subtract(out, np.log(row_sum(np.exp(out))), out)
+        starts = row_starts(x)
+        np.subtract(x, per_row(_MAX, x, starts), out)
+        np.subtract(out, np.log(per_row(_SUM, np.exp(out), starts)), out)
 
     def by_columns(x: Any, out: Any) -> None:
         np.subtract(x, np.maximum.reduce(x, 0), out)
@@ -64,9 +67,8 @@ def log_softmax_grad(xp: Any) -> Any:
     """See the op."""
 
     def by_rows(g: Any, y: Any, out: Any) -> None:
-        total = row_sum(g)
         np.exp(y, out)
-        np.multiply(out, total, out)
+        np.multiply(out, per_row(_SUM, g, row_starts(g)), out)
         np.subtract(g, out, out)
 
     def by_columns(g: Any, y: Any, out: Any) -> None:

@@ -1,0 +1,70 @@
+"""Quotients and remainders, rounded down or toward zero."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from treadle.declare import kernel
+from treadle.errors import InvalidArgumentError
+from treadle_array.intermediates import reused
+
+
+def _refuse_zero(xp: Any, x: Any, y: Any) -> None:
+    if x.size and int(xp.count_nonzero(y)) != y.size:
+        raise InvalidArgumentError("an integer is divided by zero; only floats have a quotient then")
+
+
+@kernel("floordiv", out=True)
+def floordiv(xp: Any) -> Any:
+    """See the op."""
+
+    def integers(x: Any, y: Any, out: Any) -> Any:
+        return xp.floor_divide(x, y, out=out)
+
+    return _quotient(xp, integers, xp.floor)
+
+
+@kernel("truncatediv", out=True)
+def truncatediv(xp: Any) -> Any:
+    """See the op; where signs differ, a quotient with a remainder was rounded one too far down."""
+
+    def integers(x: Any, y: Any, out: Any) -> Any:
+        if x.dtype.kind == "u":
+            return xp.floor_divide(x, y, out=out)
+        quotient = xp.floor_divide(x, y)
+        return xp.add(quotient, (xp.multiply(quotient, y) != x) & (xp.bitwise_xor(x, y) < 0), out=out)
+
+    return _quotient(xp, integers, xp.trunc)
+
+
+def _quotient(xp: Any, integers: Callable[..., Any], whole: Callable[..., Any]) -> Callable[..., Any]:
+    def run(x: Any, y: Any, *, out: Any = None) -> Any:
+        if x.dtype.kind in "iu":
+            _refuse_zero(xp, x, y)
+            return integers(x, y, out)
+        quotient = xp.divide(x, y, out=out)
+        return whole(quotient, out=out if out is not None else reused(quotient))
+
+    return run
+
+
+@kernel("floormod", out=True)
+def floormod(xp: Any) -> Any:
+    """See the op."""
+    return _remainder(xp, xp.remainder)
+
+
+@kernel("truncatemod", out=True)
+def truncatemod(xp: Any) -> Any:
+    """See the op."""
+    return _remainder(xp, xp.fmod)
+
+
+def _remainder(xp: Any, remainder: Callable[..., Any]) -> Callable[..., Any]:
+    def run(x: Any, y: Any, *, out: Any = None) -> Any:
+        if x.dtype.kind in "iu":
+            _refuse_zero(xp, x, y)
+        return remainder(x, y, out=out)
+
+    return run

@@ -1,0 +1,454 @@
+"""Convolution over one, two or three spatial axes, and its gradients.
+
+There is one op for any number of axes, with channels last, and two for its gradients. It is linear in the input and in the filters, so the gradients
+of these three are the same three again. Transposed convolutions are in ``transposed_convolution``, those of single channels in ``depthwise``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from treadle import dims as sizes
+from treadle.contracts.spec import Spec
+from treadle.declare import HostSpec, gradient, op, public
+from treadle.dims import Size
+from treadle.errors import InvalidArgumentError, ShapeError
+from treadle.tensor import Tensor
+from treadle_ops.arguments import tensor
+from treadle_ops.broadcasting import shape_of
+from treadle_ops.inference import REAL, dims_of_value, require_rank, same_dtype
+from treadle_ops.window import (
+    Padding,
+    channels_first,
+    channels_last,
+    flat_padding,
+    is_channels_first,
+    over_batches,
+    padding_argument,
+    per_axis,
+    window_counts,
+)
+
+
+@op("conv")
+def conv_op(input: Spec, filters: Spec, *, strides: tuple[int, ...], padding: Padding, dilations: tuple[int, ...]) -> Spec:
+    """The products of filters ``(*window, channels / groups, outputs)`` and the windows over ``(batch, *spatial, channels)``."""
+    rank = len(strides)
+    dtype = same_dtype(input, filters, kinds=REAL)
+    x, w = require_rank(input, rank + 2, "input"), require_rank(filters, rank + 2, "filters")
+    _require_groups(x[-1], w[-2], w[-1])
+    return Spec((x[0], *window_counts(x[1:-1], w[:-2], strides, dilations, padding), w[-1]), dtype)
+
+
+@op("conv_backprop_input")
+def conv_backprop_input_op(
+    input_sizes: HostSpec, filters: Spec, out_backprop: Spec, *, strides: tuple[int, ...], padding: Padding, dilations: tuple[int, ...]
+) -> Spec:
+    """The gradient of ``conv`` with respect to an input of ``input_sizes``; also the transposed convolution."""
+    rank = len(strides)
+    dtype = same_dtype(filters, out_backprop, kinds=REAL)
+    x = require_rank(Spec(dims_of_value(input_sizes), dtype), rank + 2, "the input of input_sizes")
+    w, g = require_rank(filters, rank + 2, "filters"), require_rank(out_backprop, rank + 2, "the output")
+    _require_output(x, w, g, strides, padding, dilations)
+    return Spec(x, dtype)
+
+
+@op("conv_backprop_filter")
+def conv_backprop_filter_op(
+    input: Spec, filter_sizes: HostSpec, out_backprop: Spec, *, strides: tuple[int, ...], padding: Padding, dilations: tuple[int, ...]
+) -> Spec:
+    """The gradient of ``conv`` with respect to filters of ``filter_sizes``."""
+    rank = len(strides)
+    dtype = same_dtype(input, out_backprop, kinds=REAL)
+    w = require_rank(Spec(dims_of_value(filter_sizes), dtype), rank + 2, "the filters of filter_sizes")
+    x, g = require_rank(input, rank + 2, "input"), require_rank(out_backprop, rank + 2, "the output")
+    _require_output(x, w, g, strides, padding, dilations)
+    return Spec(w, dtype)
+
+
+def _require_groups(channels: Size, inner: Size, outer: Size) -> None:
+    if not isinstance(channels, int) or not isinstance(inner, int) or channels == inner:
+        return
+    if inner < 1 or channels % inner:
+        raise ShapeError(f"the input has {channels} channels and the filters take {inner}; they must be equal, or the first a multiple of the second")
+    groups = channels // inner
+    if groups == 0 or (isinstance(outer, int) and outer % groups):
+        raise ShapeError(f"{channels} channels and filters that take {inner} make {groups} groups, which do not divide the {outer} output channels")
+
+
+def _require_output(x: Any, w: Any, g: Any, strides: tuple[int, ...], padding: Padding, dilations: tuple[int, ...]) -> None:
+    _require_groups(x[-1], w[-2], w[-1])
+    expected = (x[0], *window_counts(x[1:-1], w[:-2], strides, dilations, padding), w[-1])
+    for have, want in zip(g, expected, strict=True):
+        if sizes.known_different(have, want):
+            raise ShapeError(
+                f"an output of {_text(g)} does not belong to an input of {_text(x)} and filters of {_text(w)}, which give {_text(expected)} "
+                f"(strides {list(strides)}, padding {padding!r}, dilations {list(dilations)})"
+            )
+
+
+def _text(dims: Any) -> str:
+    return "(" + ", ".join("?" if not isinstance(d, int) else str(d) for d in dims) + ")"
+
+
+@gradient(conv_op)
+def _(ctx: Any, g: Any) -> Any:
+    x, w = ctx.inputs
+    return (
+        conv_backprop_input_op(shape_of(x), w, g, **ctx.attrs) if ctx.needs[0] else None,
+        conv_backprop_filter_op(x, shape_of(w), g, **ctx.attrs) if ctx.needs[1] else None,
+    )
+
+
+@gradient(conv_backprop_input_op)
+def _(ctx: Any, u: Any) -> Any:
+    _, w, g = ctx.inputs
+    return (
+        None,
+        conv_backprop_filter_op(u, shape_of(w), g, **ctx.attrs) if ctx.needs[0] else None,
+        conv_op(u, w, **ctx.attrs) if ctx.needs[1] else None,
+    )
+
+
+@gradient(conv_backprop_filter_op)
+def _(ctx: Any, u: Any) -> Any:
+    x, _, g = ctx.inputs
+    return (
+        conv_backprop_input_op(shape_of(x), u, g, **ctx.attrs) if ctx.needs[0] else None,
+        None,
+        conv_op(x, u, **ctx.attrs) if ctx.needs[1] else None,
+    )
+
+
+# ---------------------------------------------------------------------- public functions
+
+
+def pair(x: Any, w: Any) -> tuple[Any, Any]:
+    """Two arguments as tensors, the Python numbers of one by the dtype of the other."""
+    if isinstance(x, Tensor) and isinstance(w, Tensor):
+        return x, w
+    first = tensor(x, w if isinstance(w, Tensor) else None)
+    return first, tensor(w, first)
+
+
+def convolve(x: Any, w: Any, rank: int, strides: Any, padding: Any, first: bool, dilations: Any, what: str = "strides") -> Any:
+    """The convolution of TensorFlow's arguments; ``first``: channels come before the spatial axes."""
+    x, w = pair(x, w)
+    attrs = {
+        "strides": per_axis(strides, rank, first, what),
+        "padding": padding if padding in ("SAME", "VALID") else padding_argument(padding, rank, first),
+        "dilations": per_axis(dilations, rank, first, "dilations"),
+    }
+    if not first and len(x.dims or ()) <= rank + 2:
+        return conv_op(x, w, **attrs)
+
+    def run(item: Any) -> Any:
+        return channels_first(conv_op(channels_last(item, rank), w, **attrs), rank) if first else conv_op(item, w, **attrs)
+
+    return over_batches(x, rank, run)
+
+
+@public("nn.conv1d")
+def conv1d(
+    input: Any, filters: Any, stride: Any, padding: Any, data_format: str | None = "NWC", dilations: Any = None, name: str | None = None
+) -> Any:
+    """Convolution over one spatial axis.
+
+    Args:
+        input: ``(..., width, channels)``, or ``(..., channels, width)`` when ``data_format`` is ``"NCW"``; real.
+        filters: ``(window, channels / groups, outputs)`` of the dtype of ``input``.
+        stride: an int, or a list of 1 or 3 of them.
+        padding: ``"SAME"``, ``"VALID"``, or a pair ``[before, after]`` per axis of the input.
+        data_format: ``"NWC"`` or ``"NCW"``.
+        dilations: the step between elements of a window; an int, or a list of 1 or 3.
+        name: ignored.
+
+    Returns:
+        ``(..., windows, outputs)``, or with these two swapped, of the dtype of ``input``.
+
+    Raises:
+        ShapeError: the channels do not fit the filters, or a window is larger than the input.
+        InvalidArgumentError: the padding, strides, dilations or data format are not valid.
+
+    Sources:
+        TensorFlow ``tf.nn.conv1d``.
+    """
+    return convolve(input, filters, 1, stride, padding, is_channels_first(data_format, 1), dilations, "stride")
+
+
+@public("nn.conv2d")
+def conv2d(
+    input: Any, filters: Any, strides: Any, padding: Any, data_format: str | None = "NHWC", dilations: Any = None, name: str | None = None
+) -> Any:
+    """Convolution over two spatial axes; grouped when the filters take fewer channels than the input has.
+
+    Args:
+        input: ``(..., height, width, channels)``, or ``(..., channels, height, width)`` when ``data_format`` is ``"NCHW"``; real.
+        filters: ``(height, width, channels / groups, outputs)`` of the dtype of ``input``.
+        strides: an int, or a list of 1, 2 or 4 of them.
+        padding: ``"SAME"``, ``"VALID"``, or a pair ``[before, after]`` per axis of the input.
+        data_format: ``"NHWC"`` or ``"NCHW"``.
+        dilations: the step between elements of a window; an int, or a list of 1, 2 or 4.
+        name: ignored.
+
+    Returns:
+        The input's batch axes, the numbers of windows and the outputs, in the order of ``data_format``, of the dtype of ``input``.
+
+    Raises:
+        ShapeError: the channels do not fit the filters, or a window is larger than the input.
+        InvalidArgumentError: the padding, strides, dilations or data format are not valid.
+
+    Sources:
+        TensorFlow ``tf.nn.conv2d``.
+    """
+    return convolve(input, filters, 2, strides, padding, is_channels_first(data_format, 2), dilations)
+
+
+@public("nn.conv3d")
+def conv3d(
+    input: Any, filters: Any, strides: Any, padding: Any, data_format: str | None = "NDHWC", dilations: Any = None, name: str | None = None
+) -> Any:
+    """Convolution over three spatial axes.
+
+    Args:
+        input: ``(..., depth, height, width, channels)``, or with the channels before the spatial axes when ``data_format`` is ``"NCDHW"``; real.
+        filters: ``(depth, height, width, channels / groups, outputs)`` of the dtype of ``input``.
+        strides: an int, or a list of 1, 3 or 5 of them.
+        padding: ``"SAME"``, ``"VALID"``, or a pair ``[before, after]`` per axis of the input.
+        data_format: ``"NDHWC"`` or ``"NCDHW"``.
+        dilations: the step between elements of a window; an int, or a list of 1, 3 or 5.
+        name: ignored.
+
+    Returns:
+        The input's batch axes, the numbers of windows and the outputs, in the order of ``data_format``, of the dtype of ``input``.
+
+    Raises:
+        ShapeError: the channels do not fit the filters, or a window is larger than the input.
+        InvalidArgumentError: the padding, strides, dilations or data format are not valid.
+
+    Sources:
+        TensorFlow ``tf.nn.conv3d``.
+    """
+    return convolve(input, filters, 3, strides, padding, is_channels_first(data_format, 3), dilations)
+
+
+@public("nn.convolution")
+def convolution(
+    input: Any,
+    filters: Any,
+    strides: Any = None,
+    padding: Any = "VALID",
+    data_format: str | None = None,
+    dilations: Any = None,
+    name: str | None = None,
+) -> Any:
+    """Convolution over as many spatial axes as the filters have.
+
+    Args:
+        input: ``(..., *spatial, channels)``, or ``(..., channels, *spatial)`` when ``data_format`` starts with ``"NC"``; real.
+        filters: ``(*window, channels / groups, outputs)`` of the dtype of ``input``, with one to three spatial axes.
+        strides: an int, or one per spatial axis; 1 by default.
+        padding: ``"SAME"``, ``"VALID"``, or a pair ``[before, after]`` per axis of the input.
+        data_format: channels last by default.
+        dilations: the step between elements of a window; an int, or one per spatial axis.
+        name: ignored.
+
+    Returns:
+        The input's batch axes, the numbers of windows and the outputs, in the order of ``data_format``, of the dtype of ``input``.
+
+    Raises:
+        ShapeError: the channels do not fit the filters, or a window is larger than the input.
+        InvalidArgumentError: the number of spatial axes is not 1, 2 or 3, or the padding, strides or dilations are not valid.
+
+    Sources:
+        TensorFlow ``tf.nn.convolution``.
+    """
+    x, w = pair(input, filters)
+    known = w.dims if w.dims is not None else x.dims
+    if known is None or not 3 <= len(known) <= 5:
+        raise InvalidArgumentError(f"filters of shape {w.shape} have no 1, 2 or 3 spatial axes beside their input and output channels")
+    return convolve(x, w, len(known) - 2, strides, padding, is_first(data_format), dilations)
+
+
+def is_first(data_format: str | None) -> bool:
+    """Whether a data format, of whatever rank, names the channels before the spatial axes."""
+    return data_format is not None and data_format.startswith("NC")
+
+
+@public("nn.atrous_conv2d")
+def atrous_conv2d(value: Any, filters: Any, rate: int, padding: Any, name: str | None = None) -> Any:
+    """Convolution over two spatial axes with ``rate - 1`` elements skipped between those that a window sees.
+
+    Args:
+        value: ``(batch, height, width, channels)``, real.
+        filters: ``(height, width, channels, outputs)`` of the dtype of ``value``.
+        rate: an int greater than 0.
+        padding: ``"SAME"`` or ``"VALID"``.
+        name: ignored.
+
+    Returns:
+        ``(batch, windows, windows, outputs)`` of the dtype of ``value``.
+
+    Raises:
+        ShapeError: the channels do not fit the filters, or a window is larger than the input.
+        InvalidArgumentError: the rate or the padding is not valid.
+
+    Sources:
+        TensorFlow ``tf.nn.atrous_conv2d``.
+    """
+    return convolve(value, filters, 2, 1, padding, False, rate)
+
+
+# ---------------------------------------------------------------------- TensorFlow's raw ops
+
+
+@public("conv")
+def conv(
+    input: Any,
+    filter: Any,
+    strides: Any,
+    padding: str,
+    explicit_paddings: Any = (),
+    data_format: str = "CHANNELS_LAST",
+    dilations: Any = (),
+    batch_dims: int = 1,
+    groups: int = 1,
+    name: str | None = None,
+) -> Any:
+    """Convolution over two or three spatial axes, as TensorFlow's raw op ``Conv`` has it.
+
+    Args:
+        input: ``(..., *spatial, channels)``, or ``(..., channels, *spatial)``; real.
+        filter: ``(*window, channels / groups, outputs)`` of the dtype of ``input``.
+        strides: one per axis of an input with one batch axis.
+        padding: ``"SAME"``, ``"VALID"`` or ``"EXPLICIT"``.
+        explicit_paddings: two numbers per axis for ``"EXPLICIT"``.
+        data_format: ``"CHANNELS_LAST"`` or ``"CHANNELS_FIRST"``.
+        dilations: one per axis of an input with one batch axis; 1 by default.
+        batch_dims: how many batch axes the input has.
+        groups: into how many groups the channels fall.
+        name: ignored.
+
+    Returns:
+        The input's batch axes, the numbers of windows and the outputs, in the order of ``data_format``, of the dtype of ``input``.
+
+    Raises:
+        ShapeError: the channels do not fit the filters and groups, or a window is larger than the input.
+        InvalidArgumentError: an attribute is not valid.
+
+    Sources:
+        TensorFlow ``tf.raw_ops.Conv``.
+    """
+    if data_format not in ("CHANNELS_LAST", "CHANNELS_FIRST"):
+        raise InvalidArgumentError(f"conv: data_format {data_format!r} is not known; expected 'CHANNELS_LAST' or 'CHANNELS_FIRST'")
+    first = data_format == "CHANNELS_FIRST"
+    x, w = pair(input, filter)
+    rank = len(strides) - 2
+    if rank not in (1, 2, 3):
+        raise InvalidArgumentError(f"conv: strides {list(strides)} must have one number per axis: batch, 1 to 3 spatial axes and channels")
+    if x.dims is not None and len(x.dims) != batch_dims + rank + 1:
+        raise ShapeError(f"conv: input of shape {x.shape} does not have {batch_dims} batch axes, {rank} spatial axes and channels")
+    if x.dims is not None and w.dims is not None:
+        channels, inner = x.dims[batch_dims if first else -1], w.dims[-2]
+        if sizes.known_different(channels, sizes.mul(inner, groups)):
+            raise ShapeError(f"conv: {groups} groups of {inner} channels, which the filters take, are not the {channels} channels of the input")
+    return convolve(x, w, rank, strides, flat_padding(padding, explicit_paddings, rank, first), first, dilations or None)
+
+
+def _raw_attributes(strides: Any, padding: str, explicit_paddings: Any, data_format: str, dilations: Any) -> tuple[bool, dict[str, Any]]:
+    first = is_channels_first(data_format, 2)
+    return first, {
+        "strides": per_axis(strides, 2, first, "strides"),
+        "padding": flat_padding(padding, explicit_paddings, 2, first),
+        "dilations": per_axis(dilations, 2, first, "dilations"),
+    }
+
+
+@public("conv2d_backprop_input_v2")
+def conv2d_backprop_input_v2(
+    input: Any,
+    filter: Any,
+    out_backprop: Any,
+    strides: Any,
+    padding: str,
+    use_cudnn_on_gpu: bool = True,
+    explicit_paddings: Any = (),
+    data_format: str = "NHWC",
+    dilations: Any = (1, 1, 1, 1),
+    name: str | None = None,
+) -> Any:
+    """The gradient of ``nn.conv2d`` with respect to its input.
+
+    Args:
+        input: the input, of which only the shape matters.
+        filter: ``(height, width, channels / groups, outputs)``, real.
+        out_backprop: the cotangent of the convolution's result, of the dtype of ``filter``.
+        strides: 4 numbers in the order of ``data_format``.
+        padding: ``"SAME"``, ``"VALID"`` or ``"EXPLICIT"``.
+        use_cudnn_on_gpu: ignored.
+        explicit_paddings: 8 numbers for ``"EXPLICIT"``.
+        data_format: ``"NHWC"`` or ``"NCHW"``.
+        dilations: 4 numbers in the order of ``data_format``.
+        name: ignored.
+
+    Returns:
+        The shape of ``input``, the dtype of ``filter``.
+
+    Raises:
+        ShapeError: the shapes do not belong together.
+        InvalidArgumentError: an attribute is not valid.
+
+    Sources:
+        TensorFlow ``tf.raw_ops.Conv2DBackpropInputV2``.
+    """
+    first, attrs = _raw_attributes(strides, padding, explicit_paddings, data_format, dilations)
+    w, g = pair(filter, out_backprop)
+    x = tensor(input, w)
+    if not first:
+        return conv_backprop_input_op(shape_of(x), w, g, **attrs)
+    return channels_first(conv_backprop_input_op(shape_of(channels_last(x, 2)), w, channels_last(g, 2), **attrs), 2)
+
+
+@public("conv2d_backprop_filter_v2")
+def conv2d_backprop_filter_v2(
+    input: Any,
+    filter: Any,
+    out_backprop: Any,
+    strides: Any,
+    padding: str,
+    use_cudnn_on_gpu: bool = True,
+    explicit_paddings: Any = (),
+    data_format: str = "NHWC",
+    dilations: Any = (1, 1, 1, 1),
+    name: str | None = None,
+) -> Any:
+    """The gradient of ``nn.conv2d`` with respect to its filters.
+
+    Args:
+        input: ``(batch, height, width, channels)`` in the order of ``data_format``, real.
+        filter: the filters, of which only the shape matters.
+        out_backprop: the cotangent of the convolution's result, of the dtype of ``input``.
+        strides: 4 numbers in the order of ``data_format``.
+        padding: ``"SAME"``, ``"VALID"`` or ``"EXPLICIT"``.
+        use_cudnn_on_gpu: ignored.
+        explicit_paddings: 8 numbers for ``"EXPLICIT"``.
+        data_format: ``"NHWC"`` or ``"NCHW"``.
+        dilations: 4 numbers in the order of ``data_format``.
+        name: ignored.
+
+    Returns:
+        The shape of ``filter``, the dtype of ``input``.
+
+    Raises:
+        ShapeError: the shapes do not belong together.
+        InvalidArgumentError: an attribute is not valid.
+
+    Sources:
+        TensorFlow ``tf.raw_ops.Conv2DBackpropFilterV2``.
+    """
+    first, attrs = _raw_attributes(strides, padding, explicit_paddings, data_format, dilations)
+    x, g = pair(input, out_backprop)
+    sizes_of_filter = shape_of(tensor(filter, x))
+    if first:
+        x, g = channels_last(x, 2), channels_last(g, 2)
+    return conv_backprop_filter_op(x, sizes_of_filter, g, **attrs)

@@ -1,0 +1,216 @@
+"""Convolution of single channels, alone or with a product over the channels after it; the op is ``conv`` with a group per channel."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from treadle import dims as sizes
+from treadle.declare import public
+from treadle.errors import InvalidArgumentError, ShapeError
+from treadle.tensor import Tensor
+from treadle_ops.arguments import shape_argument, tensor
+from treadle_ops.convolution import conv_backprop_filter_op, conv_backprop_input_op, conv_op, convolve, pair
+from treadle_ops.inference import require_rank
+from treadle_ops.shaping import reshape_op
+from treadle_ops.window import Padding, channels_first, channels_last, is_channels_first, output_shape, padding_argument, per_axis, sizes_of
+
+
+def _grouped(filters: Any) -> Any:
+    """Filters ``(height, width, channels, multiplier)`` as those of a convolution with a group per channel, ``(height, width, 1, outputs)``."""
+    if filters.dims is not None and len(filters.dims) != 4:
+        raise ShapeError(f"the depthwise filters have shape {filters.shape}; expected rank 4: height, width, channels and channel multiplier")
+    height, width = sizes_of(filters, 4)[:2]
+    return reshape_op(filters, _host([height, width, 1, -1]))
+
+
+def _host(shape: list[Any]) -> Any:
+    return tuple(shape) if all(type(s) is int for s in shape) else shape
+
+
+def _attributes(strides: Any, padding: Any, first: bool, dilations: Any) -> dict[str, Any]:
+    return {
+        "strides": per_axis(strides, 2, first, "strides"),
+        "padding": padding_argument(padding, 2, first),
+        "dilations": per_axis(dilations, 2, first, "dilations"),
+    }
+
+
+def _require_channels(x: Any, filters: Any, first: bool) -> None:
+    """The kernel would take other channels for groups of several, so they are compared before the filters lose theirs."""
+    if x.dims is None or filters.dims is None or len(x.dims) < 4 or len(filters.dims) != 4:
+        return
+    have, want = x.dims[-3 if first else -1], filters.dims[2]
+    if sizes.known_different(have, want):
+        raise ShapeError(f"depthwise_conv2d: the input has {have} channels and the filters are for {want}; they must be equal")
+
+
+@public("nn.depthwise_conv2d")
+def depthwise_conv2d(
+    input: Any, filter: Any, strides: Any, padding: Any, data_format: str | None = None, dilations: Any = None, name: str | None = None
+) -> Any:
+    """Convolution of each channel with filters of its own.
+
+    Args:
+        input: ``(..., height, width, channels)``, or ``(..., channels, height, width)`` when ``data_format`` is ``"NCHW"``; real.
+        filter: ``(height, width, channels, multiplier)`` of the dtype of ``input``.
+        strides: a list of 4 numbers in the order of ``data_format``; an int or one per spatial axis too.
+        padding: ``"SAME"``, ``"VALID"``, or a pair ``[before, after]`` per axis of the input.
+        data_format: ``"NHWC"`` (the default) or ``"NCHW"``.
+        dilations: the step between elements of a window, two numbers.
+        name: ignored.
+
+    Returns:
+        The input's batch axes, the numbers of windows and ``channels * multiplier`` outputs, those of a channel side by side, in the order of
+        ``data_format``, of the dtype of ``input``.
+
+    Raises:
+        ShapeError: the channels differ, or a window is larger than the input.
+        InvalidArgumentError: the padding, strides, dilations or data format are not valid.
+
+    Sources:
+        TensorFlow ``tf.nn.depthwise_conv2d``.
+    """
+    first = is_channels_first(data_format, 2)
+    x, w = pair(input, filter)
+    _require_channels(x, w, first)
+    return convolve(x, _grouped(w), 2, strides, padding, first, dilations)
+
+
+@public("nn.depthwise_conv2d_backprop_input")
+def depthwise_conv2d_backprop_input(
+    input_sizes: Any,
+    filter: Any,
+    out_backprop: Any,
+    strides: Any,
+    padding: Any,
+    data_format: str = "NHWC",
+    dilations: Any = (1, 1, 1, 1),
+    name: str | None = None,
+) -> Any:
+    """The gradient of ``nn.depthwise_conv2d`` with respect to its input.
+
+    Args:
+        input_sizes: the shape of the input, in the order of ``data_format``.
+        filter: ``(height, width, channels, multiplier)``, real.
+        out_backprop: the cotangent of the convolution's result, of the dtype of ``filter``.
+        strides: 4 numbers in the order of ``data_format``.
+        padding: ``"SAME"``, ``"VALID"``, or a pair ``[before, after]`` per axis of the input.
+        data_format: ``"NHWC"`` or ``"NCHW"``.
+        dilations: 4 numbers in the order of ``data_format``.
+        name: ignored.
+
+    Returns:
+        A tensor of ``input_sizes`` and the dtype of ``filter``.
+
+    Raises:
+        ShapeError: the shapes do not belong together.
+        InvalidArgumentError: an attribute is not valid.
+
+    Sources:
+        TensorFlow ``tf.nn.depthwise_conv2d_backprop_input``.
+    """
+    first = is_channels_first(data_format, 2)
+    w, g = pair(filter, out_backprop)
+    if first:
+        g = channels_last(g, 2)
+    channels = w.dims[2] if w.dims is not None and len(w.dims) == 4 else None
+    shape = output_shape(input_sizes, 2, first, g, channels)
+    if isinstance(shape, tuple) and type(channels) is int and shape[-1] != channels:
+        raise ShapeError(f"depthwise_conv2d_backprop_input: input_sizes have {shape[-1]} channels and the filters are for {channels}; they must be equal")
+    result = conv_backprop_input_op(shape, _grouped(w), g, **_attributes(strides, padding, first, dilations))
+    return channels_first(result, 2) if first else result
+
+
+@public("nn.depthwise_conv2d_backprop_filter")
+def depthwise_conv2d_backprop_filter(
+    input: Any,
+    filter_sizes: Any,
+    out_backprop: Any,
+    strides: Any,
+    padding: Any,
+    data_format: str = "NHWC",
+    dilations: Any = (1, 1, 1, 1),
+    name: str | None = None,
+) -> Any:
+    """The gradient of ``nn.depthwise_conv2d`` with respect to its filters.
+
+    Args:
+        input: ``(batch, height, width, channels)`` in the order of ``data_format``, real.
+        filter_sizes: the shape of the filters, ``(height, width, channels, multiplier)``.
+        out_backprop: the cotangent of the convolution's result, of the dtype of ``input``.
+        strides: 4 numbers in the order of ``data_format``.
+        padding: ``"SAME"``, ``"VALID"``, or a pair ``[before, after]`` per axis of the input.
+        data_format: ``"NHWC"`` or ``"NCHW"``.
+        dilations: 4 numbers in the order of ``data_format``.
+        name: ignored.
+
+    Returns:
+        A tensor of ``filter_sizes`` and the dtype of ``input``.
+
+    Raises:
+        ShapeError: the shapes do not belong together.
+        InvalidArgumentError: an attribute is not valid.
+
+    Sources:
+        TensorFlow ``tf.nn.depthwise_conv2d_backprop_filter``.
+    """
+    first = is_channels_first(data_format, 2)
+    x, g = pair(input, out_backprop)
+    shape = shape_argument(filter_sizes)
+    if isinstance(shape, Tensor):
+        raise InvalidArgumentError("depthwise_conv2d_backprop_filter: filter_sizes is a tensor whose value is not known while tracing; give the sizes as numbers")
+    if len(shape) != 4:
+        raise InvalidArgumentError(f"depthwise_conv2d_backprop_filter: filter_sizes {list(shape)} must be 4 sizes: height, width, channels and multiplier")
+    if first:
+        x, g = channels_last(x, 2), channels_last(g, 2)
+    height, width, channels, multiplier = shape
+    if x.dims is not None and len(x.dims) == 4 and sizes.known_different(x.dims[-1], channels):
+        raise ShapeError(f"depthwise_conv2d_backprop_filter: the input has {x.dims[-1]} channels and filter_sizes are for {channels}; they must be equal")
+    result = conv_backprop_filter_op(x, (height, width, 1, channels * multiplier), g, **_attributes(strides, padding, first, dilations))
+    return reshape_op(result, shape)
+
+
+@public("nn.separable_conv2d")
+def separable_conv2d(
+    input: Any,
+    depthwise_filter: Any,
+    pointwise_filter: Any,
+    strides: Any,
+    padding: Any,
+    data_format: str | None = None,
+    dilations: Any = None,
+    name: str | None = None,
+) -> Any:
+    """Convolution of each channel with filters of its own, and a product over the channels that come out.
+
+    Args:
+        input: ``(..., height, width, channels)``, or ``(..., channels, height, width)`` when ``data_format`` is ``"NCHW"``; real.
+        depthwise_filter: ``(height, width, channels, multiplier)`` of the dtype of ``input``.
+        pointwise_filter: ``(1, 1, channels * multiplier, outputs)`` of the dtype of ``input``.
+        strides: a list of 4 numbers in the order of ``data_format``; an int or one per spatial axis too.
+        padding: ``"SAME"``, ``"VALID"``, or a pair ``[before, after]`` per axis of the input.
+        data_format: ``"NHWC"`` (the default) or ``"NCHW"``.
+        dilations: the step between elements of a window, two numbers.
+        name: ignored.
+
+    Returns:
+        The input's batch axes, the numbers of windows and the outputs, in the order of ``data_format``, of the dtype of ``input``.
+
+    Raises:
+        ShapeError: the channels do not fit, or a window is larger than the input.
+        InvalidArgumentError: the padding, strides, dilations or data format are not valid.
+
+    Sources:
+        TensorFlow ``tf.nn.separable_conv2d``.
+    """
+    first = is_channels_first(data_format, 2)
+    x, depthwise = pair(input, depthwise_filter)
+    pointwise = tensor(pointwise_filter, x)
+    if pointwise.dims is not None and (len(pointwise.dims) != 4 or any(sizes.known_different(d, 1) for d in pointwise.dims[:2])):
+        raise ShapeError(f"separable_conv2d: pointwise_filter has shape {pointwise.shape}; expected (1, 1, channels, outputs)")
+    if pointwise.dims is not None and depthwise.dims is not None and len(depthwise.dims) == 4:
+        made, taken = sizes.mul(depthwise.dims[2], depthwise.dims[3]), pointwise.dims[2]
+        if sizes.known_different(made, taken):
+            raise ShapeError(f"separable_conv2d: the depthwise filters give {made} channels and pointwise_filter takes {taken}; they must be equal")
+    between = depthwise_conv2d(x, depthwise, strides, padding, data_format, dilations)
+    return convolve(between, pointwise, 2, 1, "VALID", first, None)
