@@ -60,6 +60,11 @@ from treadle.tensor import Tensor as Tensor
 from treadle.tensorspec import TensorSpec as TensorSpec
 from treadle.tensorspec import TypeSpec as TypeSpec
 from treadle.variable import Variable as Variable
+from treadle_ops.indexed_slices import IndexedSlices as IndexedSlices
+from treadle_ops.indexed_slices import IndexedSlicesSpec as IndexedSlicesSpec
+from treadle_ops.initializers import constant_initializer as constant_initializer
+from treadle_ops.initializers import ones_initializer as ones_initializer
+from treadle_ops.initializers import zeros_initializer as zeros_initializer
 from treadle_ops.random_initializers import RandomNormalInitializer as random_normal_initializer
 from treadle_ops.random_initializers import RandomUniformInitializer as random_uniform_initializer
 from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar, overload
@@ -83,6 +88,104 @@ def add(x: Any, y: Any, name: str | None = None) -> Tensor:
 
     Sources:
         TensorFlow ``tf.math.add``.
+    """
+    ...
+
+def batch_to_space(input: Any, block_shape: Any, crops: Any, name: str | None = None) -> Tensor:
+    """Move blocks of the batch back into spatial axes: the inverse of ``td.space_to_batch``.
+
+    Args:
+        input: ``(batch, *space, ...)``, any dtype, with M spatial axes.
+        block_shape: ``(M,)`` integers, 1 or more; one int stands for two of them.
+        crops: ``(M, 2)`` integers: how many elements are cut before and after each spatial axis.
+        name: ignored.
+
+    Returns:
+        ``(batch / product of block_shape, *space, ...)``, each spatial size multiplied by that of the block, less the crops.
+
+    Raises:
+        ShapeError: the batch is not a multiple of the block, or more is cut than there is.
+        InvalidArgumentError: a number is too small.
+
+    Sources:
+        TensorFlow ``tf.batch_to_space``.
+    """
+    ...
+
+def bitcast(input: Any, type: Any, name: str | None = None) -> Tensor:
+    """The same bits read as another dtype.
+
+    Args:
+        input: any shape, any dtype but bool.
+        type: the dtype to read.
+        name: ignored.
+
+    Returns:
+        The shape of ``input``, of dtype ``type``. A smaller dtype adds a last axis with the parts of every element, lowest first; a larger
+        one takes the last axis away, which must hold the parts of one element.
+
+    Raises:
+        ShapeError: the last axis does not hold the parts of one element.
+        DTypeError: a dtype is bool.
+
+    Sources:
+        TensorFlow ``tf.bitcast``.
+    """
+    ...
+
+def boolean_mask(tensor: Any, mask: Any, axis: Any = None, name: str = 'boolean_mask') -> Tensor:
+    """The elements of a tensor where a mask holds (NumPy's ``tensor[mask]``).
+
+    Args:
+        tensor: any shape of rank 1 or more, any dtype.
+        mask: bool, of rank 1 or more, whose shape is that of ``tensor`` from ``axis`` on.
+        axis: the first axis that the mask covers; 0 by default.
+        name: ignored.
+
+    Returns:
+        The shape of ``tensor`` with one axis, of as many elements as the mask has true ones, in the place of those covered.
+
+    Raises:
+        ShapeError: the mask is a scalar, or does not fit.
+
+    Sources:
+        TensorFlow ``tf.boolean_mask``.
+    """
+    ...
+
+def broadcast_dynamic_shape(shape_x: Any, shape_y: Any) -> Tensor:
+    """The shape that two shapes broadcast to, as a tensor.
+
+    Args:
+        shape_x: a vector of integers.
+        shape_y: a vector of integers.
+
+    Returns:
+        A vector of the dtype of ``shape_x``.
+
+    Raises:
+        ShapeError: the shapes do not broadcast.
+
+    Sources:
+        TensorFlow ``tf.broadcast_dynamic_shape``.
+    """
+    ...
+
+def broadcast_static_shape(shape_x: Any, shape_y: Any) -> TensorShape:
+    """The shape that two perhaps partly known shapes broadcast to.
+
+    Args:
+        shape_x: a ``TensorShape``.
+        shape_y: a ``TensorShape``.
+
+    Returns:
+        A ``TensorShape``; None where a size cannot be told.
+
+    Raises:
+        ShapeError: the shapes do not broadcast.
+
+    Sources:
+        TensorFlow ``tf.broadcast_static_shape``.
     """
     ...
 
@@ -155,6 +258,87 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = 'Cons
     """
     ...
 
+def conv(input: Any, filter: Any, strides: Any, padding: str, explicit_paddings: Any = (), data_format: str = 'CHANNELS_LAST', dilations: Any = (), batch_dims: int = 1, groups: int = 1, name: str | None = None) -> Any:
+    """Convolution over two or three spatial axes, as TensorFlow's raw op ``Conv`` has it.
+
+    Args:
+        input: ``(..., *spatial, channels)``, or ``(..., channels, *spatial)``; real.
+        filter: ``(*window, channels / groups, outputs)`` of the dtype of ``input``.
+        strides: one per axis of an input with one batch axis.
+        padding: ``"SAME"``, ``"VALID"`` or ``"EXPLICIT"``.
+        explicit_paddings: two numbers per axis for ``"EXPLICIT"``.
+        data_format: ``"CHANNELS_LAST"`` or ``"CHANNELS_FIRST"``.
+        dilations: one per axis of an input with one batch axis; 1 by default.
+        batch_dims: how many batch axes the input has.
+        groups: into how many groups the channels fall.
+        name: ignored.
+
+    Returns:
+        The input's batch axes, the numbers of windows and the outputs, in the order of ``data_format``, of the dtype of ``input``.
+
+    Raises:
+        ShapeError: the channels do not fit the filters and groups, or a window is larger than the input.
+        InvalidArgumentError: an attribute is not valid.
+
+    Sources:
+        TensorFlow ``tf.raw_ops.Conv``.
+    """
+    ...
+
+def conv2d_backprop_filter_v2(input: Any, filter: Any, out_backprop: Any, strides: Any, padding: str, use_cudnn_on_gpu: builtins.bool = True, explicit_paddings: Any = (), data_format: str = 'NHWC', dilations: Any = (1, 1, 1, 1), name: str | None = None) -> Tensor:
+    """The gradient of ``nn.conv2d`` with respect to its filters.
+
+    Args:
+        input: ``(batch, height, width, channels)`` in the order of ``data_format``, real.
+        filter: the filters, of which only the shape matters.
+        out_backprop: the cotangent of the convolution's result, of the dtype of ``input``.
+        strides: 4 numbers in the order of ``data_format``.
+        padding: ``"SAME"``, ``"VALID"`` or ``"EXPLICIT"``.
+        use_cudnn_on_gpu: ignored.
+        explicit_paddings: 8 numbers for ``"EXPLICIT"``.
+        data_format: ``"NHWC"`` or ``"NCHW"``.
+        dilations: 4 numbers in the order of ``data_format``.
+        name: ignored.
+
+    Returns:
+        The shape of ``filter``, the dtype of ``input``.
+
+    Raises:
+        ShapeError: the shapes do not belong together.
+        InvalidArgumentError: an attribute is not valid.
+
+    Sources:
+        TensorFlow ``tf.raw_ops.Conv2DBackpropFilterV2``.
+    """
+    ...
+
+def conv2d_backprop_input_v2(input: Any, filter: Any, out_backprop: Any, strides: Any, padding: str, use_cudnn_on_gpu: builtins.bool = True, explicit_paddings: Any = (), data_format: str = 'NHWC', dilations: Any = (1, 1, 1, 1), name: str | None = None) -> Tensor:
+    """The gradient of ``nn.conv2d`` with respect to its input.
+
+    Args:
+        input: the input, of which only the shape matters.
+        filter: ``(height, width, channels / groups, outputs)``, real.
+        out_backprop: the cotangent of the convolution's result, of the dtype of ``filter``.
+        strides: 4 numbers in the order of ``data_format``.
+        padding: ``"SAME"``, ``"VALID"`` or ``"EXPLICIT"``.
+        use_cudnn_on_gpu: ignored.
+        explicit_paddings: 8 numbers for ``"EXPLICIT"``.
+        data_format: ``"NHWC"`` or ``"NCHW"``.
+        dilations: 4 numbers in the order of ``data_format``.
+        name: ignored.
+
+    Returns:
+        The shape of ``input``, the dtype of ``filter``.
+
+    Raises:
+        ShapeError: the shapes do not belong together.
+        InvalidArgumentError: an attribute is not valid.
+
+    Sources:
+        TensorFlow ``tf.raw_ops.Conv2DBackpropInputV2``.
+    """
+    ...
+
 def convert_to_tensor(value: Any, dtype: Any = None, dtype_hint: Any = None, name: str | None = None) -> Tensor:
     """A tensor of a value (TensorFlow's ``tf.convert_to_tensor``).
 
@@ -170,6 +354,48 @@ def convert_to_tensor(value: Any, dtype: Any = None, dtype_hint: Any = None, nam
     Raises:
         DTypeError: ``value`` has another dtype, or cannot be held by the wanted one.
         ValueError: a nested list is not rectangular.
+    """
+    ...
+
+def dynamic_partition(data: Any, partitions: Any, num_partitions: int, name: str | None = None) -> Any:
+    """Sort the rows of a tensor into several tensors.
+
+    Args:
+        data: any shape that begins with that of ``partitions``, any dtype.
+        partitions: any shape, integers in ``[0, num_partitions)``: where each row goes.
+        num_partitions: how many tensors there are, 1 or more.
+        name: ignored.
+
+    Returns:
+        A list of ``num_partitions`` tensors ``(n_i, *data.shape[partitions.ndim:])`` of the dtype of ``data``; rows keep their order.
+
+    Raises:
+        IndexOutOfRangeError: one of ``partitions`` is out of range.
+        ShapeError: ``data`` does not begin with the shape of ``partitions``.
+        DTypeError: ``partitions`` are no integers.
+
+    Sources:
+        TensorFlow ``tf.dynamic_partition``.
+    """
+    ...
+
+def dynamic_stitch(indices: Any, data: Any, name: str | None = None) -> Tensor:
+    """Put the rows of several tensors together: ``result[indices[m][i]] = data[m][i]``.
+
+    Args:
+        indices: a list of tensors of any shapes, integers of 0 or more.
+        data: as many tensors of one dtype, whose shapes begin with those of the indices and agree after that.
+        name: ignored.
+
+    Returns:
+        ``(greatest index + 1, ...)`` of the dtype of ``data``. Where an index repeats, the last row stands; where none points, there are zeros.
+
+    Raises:
+        IndexOutOfRangeError: an index is negative.
+        ShapeError: the shapes do not fit.
+
+    Sources:
+        TensorFlow ``tf.dynamic_stitch``.
     """
     ...
 
@@ -325,6 +551,55 @@ def function(
     experimental_follow_type_hints: builtins.bool | None = None,
 ) -> Callable[[Callable[_P, _R]], _Traced[_P, _R]]: ...
 
+def gather(params: Any, indices: Any, validate_indices: Any = None, axis: Any = None, batch_dims: Any = 0, name: str | None = None) -> Tensor:
+    """The slices of a tensor along an axis at given indices.
+
+    Args:
+        params: any shape of rank 1 or more, any dtype.
+        indices: any shape, integers in ``[0, params.shape[axis])``.
+        validate_indices: ignored; indices are always checked.
+        axis: along which to gather; by default ``batch_dims``.
+        batch_dims: how many first axes of ``params`` and ``indices`` are the same batch.
+        name: ignored.
+
+    Returns:
+        ``params.shape[:axis] + indices.shape[batch_dims:] + params.shape[axis + 1:]`` of the dtype of ``params``.
+
+    Raises:
+        IndexOutOfRangeError: an index is out of range.
+        InvalidArgumentError: the axis or ``batch_dims`` is out of range.
+        ShapeError: the batch axes differ.
+        DTypeError: the indices are no integers.
+
+    Sources:
+        TensorFlow ``tf.gather``.
+    """
+    ...
+
+def gather_nd(params: Any, indices: Any, batch_dims: Any = 0, name: str | None = None, bad_indices_policy: str = '') -> Tensor:
+    """The slices of a tensor at given coordinates.
+
+    Args:
+        params: any shape, any dtype.
+        indices: ``(..., K)``, integers; each row along the last axis is the coordinate of a slice in the first K axes of ``params``
+            (after the batch axes).
+        batch_dims: how many first axes of ``params`` and ``indices`` are the same batch.
+        name: ignored.
+        bad_indices_policy: ``"IGNORE"`` gives zeros for coordinates out of range, which are an error otherwise.
+
+    Returns:
+        ``indices.shape[:-1] + params.shape[batch_dims + K:]`` of the dtype of ``params``.
+
+    Raises:
+        IndexOutOfRangeError: a coordinate is out of range.
+        ShapeError: coordinates are longer than the rank of ``params``, or the batch axes differ.
+        DTypeError: the indices are no integers.
+
+    Sources:
+        TensorFlow ``tf.gather_nd``.
+    """
+    ...
+
 def identity(input: Any, name: str | None = None) -> Tensor:
     """The same value as another tensor.
 
@@ -355,6 +630,28 @@ def identity_n(input: Any, name: str | None = None) -> Any:
     """
     ...
 
+def linspace(start: Any, stop: Any, num: Any, name: str | None = None, axis: Any = 0) -> Tensor:
+    """Numbers at even distances from ``start`` to ``stop``, both included.
+
+    Args:
+        start: any shape, any numeric dtype.
+        stop: a shape that broadcasts with that of ``start``, the same dtype.
+        num: how many, an integer not below 0.
+        name: ignored.
+        axis: where the new axis stands.
+
+    Returns:
+        The broadcast shape with an axis of size ``num``, of the dtype of ``start``; of float64 for 32- and 64-bit integers, float32 for shorter ones.
+
+    Raises:
+        InvalidArgumentError: ``num`` is negative, or the axis is out of range.
+        ShapeError: the shapes do not broadcast.
+
+    Sources:
+        TensorFlow ``tf.linspace``.
+    """
+    ...
+
 def matmul(a: Any, b: Any, transpose_a: builtins.bool = False, transpose_b: builtins.bool = False, adjoint_a: builtins.bool = False, adjoint_b: builtins.bool = False, a_is_sparse: builtins.bool = False, b_is_sparse: builtins.bool = False, output_type: Any = None, grad_a: builtins.bool = False, grad_b: builtins.bool = False, name: str | None = None) -> Tensor:
     """Matrix product over the last two axes; leading axes broadcast.
 
@@ -382,6 +679,26 @@ def matmul(a: Any, b: Any, transpose_a: builtins.bool = False, transpose_b: buil
 
     Sources:
         Python array API standard 2024.12, ``linalg.matmul``; TensorFlow ``tf.linalg.matmul``.
+    """
+    ...
+
+def meshgrid(*args: Any, **kwargs: Any) -> Any:
+    """The coordinates of all points of a grid, one tensor per axis.
+
+    Args:
+        *args: vectors of the coordinates along each axis, of one dtype; a scalar is a vector of one.
+        **kwargs: ``indexing``, ``"xy"`` (the default: the first vector varies along the second axis) or ``"ij"``; ``name``, ignored.
+
+    Returns:
+        A list of as many tensors, each of the shape of the whole grid.
+
+    Raises:
+        ValueError: ``indexing`` is another one.
+        TypeError: a keyword is not known.
+        DTypeError: the dtypes differ.
+
+    Sources:
+        TensorFlow ``tf.meshgrid``.
     """
     ...
 
@@ -425,6 +742,30 @@ def negative(x: Any, name: str | None = None) -> Tensor:
 
 newaxis: None
 
+def one_hot(indices: Any, depth: Any, on_value: Any = None, off_value: Any = None, axis: Any = None, dtype: Any = None, name: str | None = None) -> Tensor:
+    """A vector for every index, with ``on_value`` at its position and ``off_value`` elsewhere.
+
+    Args:
+        indices: any shape, integers; those outside ``[0, depth)`` give ``off_value`` everywhere.
+        depth: the length of the vectors.
+        on_value: a scalar; 1 by default.
+        off_value: a scalar; 0 by default.
+        axis: where the vectors lie in the result; the last by default.
+        dtype: of the result; by default that of ``on_value`` or ``off_value``, or float32.
+        name: ignored.
+
+    Returns:
+        The shape of ``indices`` with ``depth`` put in at ``axis``.
+
+    Raises:
+        InvalidArgumentError: ``depth`` is negative, or the axis out of range.
+        DTypeError: the indices are no integers, or the dtypes of the values and ``dtype`` differ.
+
+    Sources:
+        TensorFlow ``tf.one_hot``.
+    """
+    ...
+
 def ones(shape: Any, dtype: Any = ..., name: str | None = None, layout: Any = None) -> Tensor:
     """A tensor of ones (True for bool).
 
@@ -456,6 +797,28 @@ def ones_like(input: Any, dtype: Any = None, name: str | None = None, layout: An
     """
     ...
 
+def pad(tensor: Any, paddings: Any, mode: str = 'CONSTANT', constant_values: Any = 0, name: str | None = None) -> Tensor:
+    """A tensor with more elements before and after, along each axis.
+
+    Args:
+        tensor: any shape, any dtype.
+        paddings: ``(rank, 2)`` integers: how many before and how many after, for each axis.
+        mode: ``CONSTANT``; ``REFLECT``, which mirrors without the last element; or ``SYMMETRIC``, which mirrors with it. In any case of letters.
+        constant_values: the new elements in mode ``CONSTANT``, a scalar of the dtype of ``tensor``.
+        name: ignored.
+
+    Returns:
+        The dtype of ``tensor``, each size larger by its two paddings.
+
+    Raises:
+        ShapeError: there is not one pair per axis.
+        InvalidArgumentError: a number is negative, or too large to mirror, or there is no such mode.
+
+    Sources:
+        TensorFlow ``tf.pad``.
+    """
+    ...
+
 def parallel_stack(values: Any, name: str = 'parallel_stack') -> Tensor:
     """Put tensors of one shape together along a new first axis, as ``td.stack`` does.
 
@@ -484,6 +847,42 @@ def print(*inputs: Any, **kwargs: Any) -> None:
         sep: between inputs.
         end: at the end.
         name: ignored.
+    """
+    ...
+
+def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name: str = 'range') -> Tensor:
+    """Numbers at even distances, from ``start`` up to but without ``limit``.
+
+    Args:
+        start: a scalar, any real dtype; 0 when ``limit`` is not given.
+        limit: a scalar; ``start`` when it is not given.
+        delta: the distance, not 0.
+        dtype: of the result; by default the widest of the arguments' dtypes.
+        name: ignored.
+
+    Returns:
+        A vector.
+
+    Raises:
+        InvalidArgumentError: ``delta`` is 0, or leads away from ``limit``.
+
+    Sources:
+        TensorFlow ``tf.range``.
+    """
+    ...
+
+def rank(input: Any, name: str | None = None) -> Tensor:
+    """The number of axes of a tensor, as a tensor.
+
+    Args:
+        input: any shape, any dtype.
+        name: ignored.
+
+    Returns:
+        An int32 scalar.
+
+    Sources:
+        TensorFlow ``tf.rank``.
     """
     ...
 
@@ -524,6 +923,27 @@ def reduce_sum(input_tensor: Any, axis: Any = None, keepdims: builtins.bool = Fa
     """
     ...
 
+def repeat(input: Any, repeats: Any, axis: Any = None, name: str | None = None) -> Tensor:
+    """Every element of a tensor, or every slice along an axis, several times in a row.
+
+    Args:
+        input: any shape, any dtype.
+        repeats: how many times: an integer, or a vector with one number per slice.
+        axis: an int, negative ones count from the end; by default the tensor is flattened first.
+        name: ignored.
+
+    Returns:
+        The shape of ``input`` with a size along ``axis`` that is the sum of ``repeats``; a vector when there is no axis.
+
+    Raises:
+        ShapeError: ``repeats`` has another length than the axis.
+        InvalidArgumentError: a number is negative, or the axis is out of range.
+
+    Sources:
+        TensorFlow ``tf.repeat``.
+    """
+    ...
+
 def reshape(tensor: Any, shape: Any, name: str | None = None) -> Tensor:
     """The same elements in another shape.
 
@@ -540,6 +960,112 @@ def reshape(tensor: Any, shape: Any, name: str | None = None) -> Tensor:
     """
     ...
 
+def reverse(tensor: Any, axis: Any, name: str | None = None) -> Tensor:
+    """A tensor backwards along some axes.
+
+    Args:
+        tensor: any shape, any dtype.
+        axis: a list of ints, negative ones count from the end.
+        name: ignored.
+
+    Returns:
+        The shape and dtype of ``tensor``.
+
+    Raises:
+        InvalidArgumentError: an axis is out of range or named twice.
+
+    Sources:
+        TensorFlow ``tf.reverse``.
+    """
+    ...
+
+def reverse_sequence(input: Any, seq_lengths: Any, seq_axis: Any = None, batch_axis: Any = None, name: str | None = None) -> Tensor:
+    """Sequences of different lengths backwards, each up to its length; what follows stays.
+
+    Args:
+        input: rank 2 or more, any dtype.
+        seq_lengths: a vector of integers, one per batch entry.
+        seq_axis: the axis along which the sequences lie.
+        batch_axis: the axis of the batch; 0 by default.
+        name: ignored.
+
+    Returns:
+        The shape and dtype of ``input``.
+
+    Raises:
+        InvalidArgumentError: a length is negative or larger than the axis, or an axis is out of range.
+        ShapeError: there is not one length per batch entry.
+
+    Sources:
+        TensorFlow ``tf.reverse_sequence``.
+    """
+    ...
+
+def roll(input: Any, shift: Any, axis: Any, name: str | None = None) -> Tensor:
+    """A tensor moved along axes; what leaves one end enters at the other.
+
+    Args:
+        input: rank 1 or more, any dtype.
+        shift: an integer, or a vector of one per axis; positive ones move to higher indices.
+        axis: an int or a list of ints; one that is named twice is moved by the sum.
+        name: ignored.
+
+    Returns:
+        The shape and dtype of ``input``.
+
+    Raises:
+        InvalidArgumentError: an axis is out of range.
+        ShapeError: ``shift`` and ``axis`` have different lengths, or ``input`` is a scalar.
+
+    Sources:
+        TensorFlow ``tf.roll``.
+    """
+    ...
+
+def scatter_nd(indices: Any, updates: Any, shape: Any, bad_indices_policy: str = '', name: str | None = None) -> Tensor:
+    """A tensor of zeros with updates added at given coordinates.
+
+    Args:
+        indices: ``(..., K)``, integers; each row along the last axis is a coordinate in the first K axes of the result.
+        updates: ``indices.shape[:-1] + shape[K:]``, any dtype; bools are joined by "or".
+        shape: of the result.
+        bad_indices_policy: ``"IGNORE"`` passes over coordinates out of range, which are an error otherwise.
+        name: ignored.
+
+    Returns:
+        A tensor of ``shape`` and the dtype of ``updates``.
+
+    Raises:
+        IndexOutOfRangeError: a coordinate is out of range.
+        ShapeError: ``updates`` have another shape.
+        DTypeError: the indices are no integers.
+
+    Sources:
+        TensorFlow ``tf.scatter_nd``.
+    """
+    ...
+
+def sequence_mask(lengths: Any, maxlen: Any = None, dtype: Any = ..., name: str | None = None) -> Tensor:
+    """A mask of the first ``lengths[i]`` positions of every row.
+
+    Args:
+        lengths: any shape, integers.
+        maxlen: the length of the rows, a scalar; the greatest of ``lengths`` by default.
+        dtype: of the result.
+        name: ignored.
+
+    Returns:
+        ``(*lengths.shape, maxlen)`` of ``dtype``, true where ``position < length``.
+
+    Raises:
+        ShapeError: ``maxlen`` is no scalar.
+        DTypeError: ``lengths`` are no integers.
+
+    Sources:
+        TensorFlow ``tf.sequence_mask``.
+    """
+    ...
+
 def shape(input: Any, out_type: Any = None, name: str | None = None) -> Tensor:
     """The sizes of a tensor's axes, as a tensor.
 
@@ -550,6 +1076,85 @@ def shape(input: Any, out_type: Any = None, name: str | None = None) -> Tensor:
 
     Returns:
         ``(rank,)`` of ``out_type``.
+    """
+    ...
+
+def size(input: Any, out_type: Any = None, name: str | None = None) -> Tensor:
+    """The number of elements of a tensor, as a tensor.
+
+    Args:
+        input: any shape, any dtype.
+        out_type: int32 or int64; int32 by default.
+        name: ignored.
+
+    Returns:
+        A scalar of ``out_type``.
+
+    Sources:
+        TensorFlow ``tf.size``.
+    """
+    ...
+
+def slice(input_: Any, begin: Any, size: Any, name: str | None = None) -> Tensor:
+    """A box of a tensor.
+
+    Args:
+        input_: any shape, any dtype.
+        begin: a vector of integers, where the box begins along every axis.
+        size: a vector of integers, how many elements it has along every axis; -1 takes what is left.
+        name: ignored.
+
+    Returns:
+        A tensor of shape ``size`` and the dtype of ``input_``.
+
+    Raises:
+        InvalidArgumentError: the box reaches out of the tensor.
+        ShapeError: ``begin`` or ``size`` is no vector.
+
+    Sources:
+        TensorFlow ``tf.slice``.
+    """
+    ...
+
+def space_to_batch(input: Any, block_shape: Any, paddings: Any, name: str | None = None) -> Tensor:
+    """The same as ``td.space_to_batch_nd``.
+
+    Args:
+        input: ``(batch, *space, ...)``, any dtype, with M spatial axes.
+        block_shape: ``(M,)`` integers, 1 or more.
+        paddings: ``(M, 2)`` integers: zeros before and after each spatial axis.
+        name: ignored.
+
+    Returns:
+        ``(batch * product of block_shape, *space, ...)``, each padded spatial size divided by that of the block.
+
+    Raises:
+        ShapeError: a padded size is not a multiple of the block's.
+        InvalidArgumentError: a number is too small.
+
+    Sources:
+        TensorFlow ``tf.space_to_batch``.
+    """
+    ...
+
+def space_to_batch_nd(input: Any, block_shape: Any, paddings: Any, name: str | None = None) -> Tensor:
+    """Move blocks of spatial axes into the batch: with a block of (2, 2), every other row and column becomes a batch entry of its own.
+
+    Args:
+        input: ``(batch, *space, ...)``, any dtype, with M spatial axes.
+        block_shape: ``(M,)`` integers, 1 or more.
+        paddings: ``(M, 2)`` integers: zeros before and after each spatial axis.
+        name: ignored.
+
+    Returns:
+        ``(batch * product of block_shape, *space, ...)``, each padded spatial size divided by that of the block.
+
+    Raises:
+        ShapeError: a padded size is not a multiple of the block's.
+        InvalidArgumentError: a number is too small.
+
+    Sources:
+        TensorFlow ``tf.space_to_batch_nd``.
     """
     ...
 
@@ -647,6 +1252,35 @@ def stop_gradient(input: Any, name: str | None = None) -> Tensor:
     """
     ...
 
+def strided_slice(input_: Any, begin: Any, end: Any, strides: Any = None, begin_mask: int = 0, end_mask: int = 0, ellipsis_mask: int = 0, new_axis_mask: int = 0, shrink_axis_mask: int = 0, var: Any = None, name: str | None = None) -> Tensor:
+    """What ``input_[begin[0]:end[0]:strides[0], begin[1]:end[1]:strides[1], ...]`` selects.
+
+    Bit i of a mask is about entry i: the bound is left out, the entry is ``...``, a new axis, or the int ``begin[i]`` alone.
+
+    Args:
+        input_: any shape, any dtype.
+        begin: a vector of integers, of a length known while tracing.
+        end: as many integers.
+        strides: as many integers, not 0; ones by default.
+        begin_mask: which ``begin`` to leave out.
+        end_mask: which ``end`` to leave out.
+        ellipsis_mask: which entry is ``...``.
+        new_axis_mask: which entries are new axes.
+        shrink_axis_mask: which entries are ints, whose axes go.
+        var: ignored.
+        name: ignored.
+
+    Returns:
+        The selected part, of the dtype of ``input_``.
+
+    Raises:
+        InvalidArgumentError: the lengths differ, a stride is 0, or an int is out of range.
+
+    Sources:
+        TensorFlow ``tf.strided_slice``.
+    """
+    ...
+
 def subtract(x: Any, y: Any, name: str | None = None) -> Tensor:
     """``x - y``, element by element.
 
@@ -685,6 +1319,140 @@ def tanh(x: Any, name: str | None = None) -> Tensor:
     """
     ...
 
+def tensor_scatter_nd_add(tensor: Any, indices: Any, updates: Any, bad_indices_policy: str = '', name: str | None = None) -> Tensor:
+    """A tensor with updates added to the places at given coordinates; where one repeats, all are added.
+
+    Args:
+        tensor: any shape of rank 1 or more, any numeric dtype.
+        indices: ``(..., K)``, integers; each row along the last axis is a coordinate in the first K axes of ``tensor``.
+        updates: ``indices.shape[:-1] + tensor.shape[K:]``, of the dtype of ``tensor``.
+        bad_indices_policy: ``"IGNORE"`` passes over coordinates out of range, which are an error otherwise.
+        name: ignored.
+
+    Returns:
+        The shape and dtype of ``tensor``.
+
+    Raises:
+        IndexOutOfRangeError: a coordinate is out of range.
+        ShapeError: ``updates`` have another shape.
+        DTypeError: the dtypes differ, or the indices are no integers.
+
+    Sources:
+        TensorFlow ``tf.tensor_scatter_nd_add``.
+    """
+    ...
+
+def tensor_scatter_nd_max(tensor: Any, indices: Any, updates: Any, bad_indices_policy: str = '', name: str | None = None) -> Tensor:
+    """The greatest of a tensor's element and all updates at its coordinate, for each place.
+
+    Args:
+        tensor: any shape of rank 1 or more, any real dtype.
+        indices: ``(..., K)``, integers; each row along the last axis is a coordinate in the first K axes of ``tensor``.
+        updates: ``indices.shape[:-1] + tensor.shape[K:]``, of the dtype of ``tensor``.
+        bad_indices_policy: ``"IGNORE"`` passes over coordinates out of range, which are an error otherwise.
+        name: ignored.
+
+    Returns:
+        The shape and dtype of ``tensor``; NaN where one of them is NaN.
+
+    Raises:
+        IndexOutOfRangeError: a coordinate is out of range.
+        ShapeError: ``updates`` have another shape.
+        DTypeError: the dtypes differ, or the indices are no integers.
+
+    Sources:
+        TensorFlow ``tf.tensor_scatter_nd_max``.
+    """
+    ...
+
+def tensor_scatter_nd_min(tensor: Any, indices: Any, updates: Any, bad_indices_policy: str = '', name: str | None = None) -> Tensor:
+    """The least of a tensor's element and all updates at its coordinate, for each place.
+
+    Args:
+        tensor: any shape of rank 1 or more, any real dtype.
+        indices: ``(..., K)``, integers; each row along the last axis is a coordinate in the first K axes of ``tensor``.
+        updates: ``indices.shape[:-1] + tensor.shape[K:]``, of the dtype of ``tensor``.
+        bad_indices_policy: ``"IGNORE"`` passes over coordinates out of range, which are an error otherwise.
+        name: ignored.
+
+    Returns:
+        The shape and dtype of ``tensor``; NaN where one of them is NaN.
+
+    Raises:
+        IndexOutOfRangeError: a coordinate is out of range.
+        ShapeError: ``updates`` have another shape.
+        DTypeError: the dtypes differ, or the indices are no integers.
+
+    Sources:
+        TensorFlow ``tf.tensor_scatter_nd_min``.
+    """
+    ...
+
+def tensor_scatter_nd_sub(tensor: Any, indices: Any, updates: Any, bad_indices_policy: str = '', name: str | None = None) -> Tensor:
+    """A tensor with updates subtracted from the places at given coordinates; where one repeats, all are subtracted.
+
+    Args:
+        tensor: any shape of rank 1 or more, any numeric dtype.
+        indices: ``(..., K)``, integers; each row along the last axis is a coordinate in the first K axes of ``tensor``.
+        updates: ``indices.shape[:-1] + tensor.shape[K:]``, of the dtype of ``tensor``.
+        bad_indices_policy: ``"IGNORE"`` passes over coordinates out of range, which are an error otherwise.
+        name: ignored.
+
+    Returns:
+        The shape and dtype of ``tensor``.
+
+    Raises:
+        IndexOutOfRangeError: a coordinate is out of range.
+        ShapeError: ``updates`` have another shape.
+        DTypeError: the dtypes differ, or the indices are no integers.
+
+    Sources:
+        TensorFlow ``tf.tensor_scatter_nd_sub``.
+    """
+    ...
+
+def tensor_scatter_nd_update(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Tensor:
+    """A tensor with updates put in the places at given coordinates; where one repeats, the last update stands.
+
+    Args:
+        tensor: any shape of rank 1 or more, any dtype.
+        indices: ``(..., K)``, integers; each row along the last axis is a coordinate in the first K axes of ``tensor``.
+        updates: ``indices.shape[:-1] + tensor.shape[K:]``, of the dtype of ``tensor``.
+        name: ignored.
+
+    Returns:
+        The shape and dtype of ``tensor``.
+
+    Raises:
+        IndexOutOfRangeError: a coordinate is out of range.
+        ShapeError: ``updates`` have another shape.
+        DTypeError: the dtypes differ, or the indices are no integers.
+
+    Sources:
+        TensorFlow ``tf.tensor_scatter_nd_update``.
+    """
+    ...
+
+def tile(input: Any, multiples: Any, name: str | None = None) -> Tensor:
+    """A tensor repeated along its axes.
+
+    Args:
+        input: any shape, any dtype.
+        multiples: a vector of integers, how many times along each axis.
+        name: ignored.
+
+    Returns:
+        A tensor of the dtype of ``input``, each size multiplied.
+
+    Raises:
+        ShapeError: there is not one number per axis.
+        InvalidArgumentError: a number is negative.
+
+    Sources:
+        TensorFlow ``tf.tile``.
+    """
+    ...
+
 def transpose(a: Any, perm: Any = None, conjugate: builtins.bool = False, name: str = 'transpose') -> Tensor:
     """A tensor with its axes in another order.
 
@@ -699,6 +1467,26 @@ def transpose(a: Any, perm: Any = None, conjugate: builtins.bool = False, name: 
 
     Raises:
         InvalidArgumentError: ``perm`` is not a permutation of the axes.
+    """
+    ...
+
+def unravel_index(indices: Any, dims: Any, name: str | None = None) -> Tensor:
+    """The coordinates, in an array of a shape, of places in it when it is flat.
+
+    Args:
+        indices: any shape, integers in ``[0, product of dims)``.
+        dims: the shape of the array, a vector of integers.
+        name: ignored.
+
+    Returns:
+        ``(len(dims), *indices.shape)`` of the dtype of ``indices``.
+
+    Raises:
+        IndexOutOfRangeError: an index is out of range.
+        ShapeError: ``dims`` is no vector.
+
+    Sources:
+        TensorFlow ``tf.unravel_index``.
     """
     ...
 
@@ -720,6 +1508,28 @@ def unstack(value: Any, num: int | None = None, axis: Any = 0, name: str = 'unst
 
     Sources:
         TensorFlow ``tf.unstack``.
+    """
+    ...
+
+def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Tensor:
+    """``x`` where a condition holds, else ``y``; without both, the coordinates where it holds.
+
+    Args:
+        condition: any shape; bool, or any dtype without ``x`` and ``y`` (true is what is not 0).
+        x: a shape that broadcasts with the others.
+        y: the same, of the dtype of ``x``.
+        name: ignored.
+
+    Returns:
+        The broadcast shape and the dtype of ``x``; without ``x`` and ``y`` ``(number of true elements, rank)``, int64.
+
+    Raises:
+        ValueError: only one of ``x`` and ``y`` is given.
+        ShapeError: the shapes do not broadcast.
+        DTypeError: the dtypes of ``x`` and ``y`` differ, or the condition is not bool.
+
+    Sources:
+        TensorFlow ``tf.where``.
     """
     ...
 

@@ -72,6 +72,9 @@ class Operators:
     def __neg__(self) -> Tensor:
         ...
 
+    def __getitem__(self, key: Any) -> Tensor:
+        ...
+
 def _bootstrap(name: str) -> Callable[..., Any]:
     """The operator before a plugin filled its role: load the ops, then call what is there."""
     ...

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import pytest
+
+from treadle import settings
+from treadle.contracts.passes import Pass
+from treadle.registry import registry
 
 PREDICT = """
 w = td.Variable(td.ones([4, 2]), name="w")
@@ -147,7 +153,33 @@ def test_a_file_beside_it_can_be_imported(process, users_file):
     assert "multiply" in done.stdout
 
 
-def test_a_pass_that_goes_wrong_is_told_of_and_warns_of_nothing_else(process, users_file):
+def test_without_a_schedule_it_says_so(process, users_file):
     done = process("explain", f"{users_file(PREDICT)}:predict", TREADLE_SCHEDULE="none")
     assert done.returncode == 0, done.stderr
     assert "No pass is scheduled" in done.stdout
+
+
+@pytest.fixture
+def wrong_pass():
+    """A scheduled pass that raises."""
+
+    @dataclass(frozen=True)
+    class Wrong(Pass):
+        name = "wrong"
+
+        def run(self, item, context):
+            raise RuntimeError("out of luck [really]")
+
+    before = dict(registry.passes)
+    with registry.transaction("test"):
+        registry.add_pass(Wrong)
+    with settings.override(schedule=["wrong", "prune"]):
+        yield
+    registry.passes = before
+
+
+def test_a_pass_that_goes_wrong_is_told_of_in_its_place(treadle, users_file, wrong_pass):
+    shown = treadle("explain", f"{users_file(PREDICT)}:predict")
+    assert shown.exit_code == 0, shown.stderr
+    assert "wrong: rolled back, RuntimeError: out of luck [really]" in shown.stdout
+    assert "rolled back" in shown.stdout.rpartition("rewrites by rule")[2]

@@ -40,7 +40,7 @@ class Executable:
 
     def __init__(self, function: AtomicFunction, device: Any) -> None:
         graph, values = inlined(function.graph)
-        self.item = GrapplerItem(function.name, graph, device)
+        self.item = GrapplerItem(function.name, graph, device, again=lambda: inlined(function.graph)[0])
         self.reports: list[PassReport] = MetaOptimizer(in_force()).optimize(self.item)
         positions = {value: i for i, value in enumerate(graph.inputs)}
         optimised = self.item.graph

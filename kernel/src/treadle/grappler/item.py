@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from treadle.conversion import from_array, host_value
@@ -18,12 +19,18 @@ class GrapplerItem:
         name: of the function.
         graph: what passes rewrite.
         device: that it will run on.
+        again: makes the graph anew as it was at first, to begin again from.
     """
 
-    def __init__(self, name: str, graph: Graph, device: Any) -> None:
+    def __init__(self, name: str, graph: Graph, device: Any, again: Callable[[], Graph] | None = None) -> None:
         self.name = name
         self.graph = graph
         self.device = device
+        if again is None:
+            kept, _ = graph.copy()
+            self.again: Callable[[], Graph] = lambda: kept.copy()[0]
+        else:
+            self.again = again
 
 
 class Context(PassContext):

@@ -48,7 +48,7 @@ class MetaOptimizer:
             return self._optimize(item)
 
     def _optimize(self, item: GrapplerItem) -> list[PassReport]:
-        original, _ = item.graph.copy()
+        nodes = len(item.graph)
         excluded: list[PassReport] = []
         check_each = self._schedule.verify != "off"
         while True:
@@ -61,10 +61,10 @@ class MetaOptimizer:
                 if culprit is None:
                     break
             if culprit is not None:
-                culprit.changed, culprit.nodes_after = False, len(original)
+                culprit.changed, culprit.nodes_after = False, nodes
                 excluded.append(culprit)
                 self._tell(culprit)
-            item.graph, _ = original.copy()
+            item.graph = item.again()
         for report in reports:
             plugins.host.call("treadle_pass_finished", report=report)
         return excluded + reports

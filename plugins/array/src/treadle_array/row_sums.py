@@ -12,7 +12,8 @@ from typing import Any
 WIDE = 512
 """Columns from which adding row by row beats one pass over all elements."""
 
-AddRows = Callable[[Any, Any, Any, Any], None]
+Summer = Callable[[Any, Any, Any, int], Any]
+"""``(xp, index, rows, count) -> sums``, as ``sums_of_rows``."""
 
 
 def accumulator(xp: Any, dtype: Any) -> Any:
@@ -47,22 +48,33 @@ def spread(xp: Any, index: Any, width: int) -> Any:
     return index if width == 1 else (index.reshape(-1, 1) * width + xp.arange(width)).reshape(-1)
 
 
-def sum_rows(xp: Any, index: Any, rows: Any, count: int, add: AddRows = add_rows) -> Any:
-    """``(count, M)`` zeros with ``rows``, ``(K, M)``, added at ``index``."""
-    return added_rows(xp, xp.zeros((count, rows.shape[1]), rows.dtype), index, rows, add)
+def sums_of_rows(xp: Any, index: Any, rows: Any, count: int) -> Any:
+    """``(count, M)`` zeros with ``rows``, ``(K, M)`` of an accumulator's dtype, added at ``index``."""
+    sums = xp.zeros((count, rows.shape[1]), rows.dtype)
+    add_rows(xp, sums, index, rows)
+    return sums
 
 
-def added_rows(xp: Any, target: Any, index: Any, rows: Any, add: AddRows = add_rows) -> Any:
+def sum_rows(xp: Any, index: Any, rows: Any, count: int, summer: Summer = sums_of_rows) -> Any:
+    """``(count, M)`` zeros with ``rows``, ``(K, M)`` of any dtype, added at ``index``."""
+    dtype = rows.dtype
+    if dtype.kind == "c":
+        return summer(xp, index, rows.view(rows.real.dtype), count).view(dtype)
+    wide = accumulator(xp, dtype)
+    return summer(xp, index, rows, count) if wide == dtype else summer(xp, index, rows.astype(wide), count).astype(dtype)
+
+
+def added_rows(xp: Any, target: Any, index: Any, rows: Any) -> Any:
     """``target`` with rows added; written into if its dtype needs no accumulator of its own."""
     dtype = target.dtype
     if dtype.kind == "c":
         real = target.real.dtype
-        add(xp, target.view(real), index, rows.view(real))
+        add_rows(xp, target.view(real), index, rows.view(real))
         return target
     wide = accumulator(xp, dtype)
     if wide == dtype:
-        add(xp, target, index, rows)
+        add_rows(xp, target, index, rows)
         return target
     total = target.astype(wide)
-    add(xp, total, index, rows.astype(wide))
+    add_rows(xp, total, index, rows.astype(wide))
     return total.astype(dtype)

@@ -17,11 +17,14 @@ from treadle_array.blocks import is_short
 _BLOCK = 256 * 1024
 """Bytes of one buffer of a block."""
 
-_NARROW = 24
-"""Up to here rows are transposed."""
+NARROW = 24
+"""Up to here rows are transposed, if there are many."""
 
 _FEW = 2048
 """Elements below which the fewest calls win."""
+
+_SHORT_RUN, _LONG_RUN = 48, 4096
+"""Elements of a run along columns that are too few to work on, and enough to be taken as they lie."""
 
 _MOST_STARTS = 64
 _starts: dict[tuple[int, int], Any] = {}
@@ -60,12 +63,13 @@ def column_sum(x: Any) -> Any:
     return total[0]
 
 
-def along_axis(by_rows: Callable[..., None], by_columns: Callable[..., None]) -> Callable[..., Any]:
+def along_axis(by_rows: Callable[..., None], by_columns: Callable[..., None], narrow: int = NARROW) -> Callable[..., Any]:
     """A kernel that fills a result of the shape of its inputs, slice by slice along an axis.
 
     Args:
         by_rows: ``by_rows(*inputs, out)`` on contiguous matrices whose rows are the slices.
-        by_columns: the same on matrices whose columns are the slices; ``out`` may have strides.
+        by_columns: the same on matrices whose columns are the slices; ``out`` may have strides, and may be the first input.
+        narrow: up to here rows are transposed.
     """
 
     def run(*inputs: Any, axis: int, out: Any = None) -> Any:
@@ -77,33 +81,38 @@ def along_axis(by_rows: Callable[..., None], by_columns: Callable[..., None]) ->
         if inputs[-1].shape != shape:
             raise ValueError(f"the inputs have the shapes {shape} and {inputs[-1].shape}")
         result = np.empty(shape, dtype) if out is None else out
-        size, width = first.size, shape[axis]
-        if axis in (-1, rank - 1):
-            if size <= _FEW and size and not is_short(dtype):
-                if rank == 2:
-                    by_rows(*inputs, result)
-                else:
-                    by_rows(*[x.reshape(-1, width) for x in inputs], result.reshape(-1, width))
-            elif size:
-                _rows(by_rows, by_columns, [x.reshape(-1, width) for x in inputs], result.reshape(-1, width))
-        elif size:
-            _planes(by_rows, by_columns, inputs, result, axis % rank)
+        size = first.size
+        small = size <= _FEW and not is_short(dtype)
+        if not size:
+            pass
+        elif axis == -1 or axis == rank - 1:
+            if small and rank == 2:
+                by_rows(*inputs, result)
+                return result
+            inputs, rows = tuple([x.reshape(-1, shape[-1]) for x in inputs]), result.reshape(-1, shape[-1])
+            if small:
+                by_rows(*inputs, rows)
+            else:
+                _rows(by_rows, by_columns if shape[-1] <= narrow else None, inputs, rows)
+        elif small and axis in (0, -rank):
+            by_columns(*[x.reshape(shape[0], -1) for x in inputs], result.reshape(shape[0], -1))
+        else:
+            _planes(by_rows, by_columns, narrow, inputs, result, axis % rank)
         return result
 
     return run
 
 
-def _rows(by_rows: Any, by_columns: Any, inputs: list[Any], result: Any) -> None:
-    """Matrices whose rows are the slices."""
+def _rows(by_rows: Any, by_columns: Any, inputs: tuple[Any, ...], result: Any) -> None:
+    """Matrices whose rows are the slices; transposed if ``by_columns`` is given."""
     rows, width = result.shape
     short = is_short(result.dtype)
     dtype = np.dtype(np.float32) if short else result.dtype
     step = max(1, _BLOCK // (width * dtype.itemsize))
-    turned = width <= _NARROW
     for start in range(0, rows, step):
         parts = [x[start : start + step] for x in inputs]
         part = result[start : start + step]
-        if turned:
+        if by_columns is not None:
             parts = [x.T.astype(dtype, "C") for x in parts]
             by_columns(*parts, parts[0])
             part[...] = parts[0].T
@@ -115,23 +124,20 @@ def _rows(by_rows: Any, by_columns: Any, inputs: list[Any], result: Any) -> None
             by_rows(*parts, part)
 
 
-def _planes(by_rows: Any, by_columns: Any, inputs: tuple[Any, ...], result: Any, axis: int) -> None:
+def _planes(by_rows: Any, by_columns: Any, narrow: int, inputs: tuple[Any, ...], result: Any, axis: int) -> None:
     """Tensors whose slices run along an axis that is not the last."""
     shape, width = result.shape, result.shape[axis]
     lead, inner = math.prod(shape[:axis]), math.prod(shape[axis + 1 :])
-    if inner < 2 * _NARROW:
-        as_columns = lead == 1 and result.size <= _FEW
-    else:
-        as_columns = lead == 1 or width * inner >= _FEW
-    if not as_columns:
+    if inner < _SHORT_RUN or (lead > 1 and width * inner < _FEW):
         moved = [np.moveaxis(x, axis, -1) for x in inputs]
         there = np.empty(moved[0].shape, result.dtype)
-        _rows(by_rows, by_columns, [np.ascontiguousarray(x).reshape(-1, width) for x in moved], there.reshape(-1, width))
+        rows = tuple([np.ascontiguousarray(x).reshape(-1, width) for x in moved])
+        _rows(by_rows, by_columns if width <= narrow else None, rows, there.reshape(-1, width))
         result[...] = np.moveaxis(there, -1, axis)
         return
     short = is_short(result.dtype)
     dtype = np.dtype(np.float32) if short else result.dtype
-    step = max(2 * _NARROW, _BLOCK // (width * dtype.itemsize))
+    step = inner if inner <= _LONG_RUN else max(_LONG_RUN // 2, _BLOCK // (width * dtype.itemsize))
     planes = [x.reshape(lead, width, inner) for x in inputs]
     target = result.reshape(lead, width, inner)
     for i in range(lead):

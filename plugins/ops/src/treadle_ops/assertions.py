@@ -18,7 +18,7 @@ from treadle.state import LOCAL
 from treadle.tensor import Tensor
 from treadle.variable import Variable
 from treadle_ops.arguments import tensor
-from treadle_ops.inference import FLOATING, NUMERIC, REAL, broadcast, require_kind, require_rank, same_dtype
+from treadle_ops.inference import ANY, FLOATING, NUMERIC, REAL, broadcast, require_kind, require_rank, same_dtype
 from treadle_ops.print_format import Placeholder, array_text
 
 SHOWN = 3
@@ -29,7 +29,7 @@ class AssertionFailedError(InvalidArgumentError, AssertionError, TypeError):
     """An assertion does not hold. It is a TypeError too, which is what TensorFlow raises where a traced function gives an assertion back."""
 
 
-def _comparison(name: str, kinds: str = NUMERIC + "b") -> Any:
+def _comparison(name: str, kinds: str = ANY) -> Any:
     def infer(x: Spec, y: Spec, *, message: str, summarize: int) -> None:
         same_dtype(x, y, kinds=kinds)
         broadcast(x, y)

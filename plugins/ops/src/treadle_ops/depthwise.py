@@ -9,10 +9,10 @@ from treadle.declare import public
 from treadle.errors import InvalidArgumentError, ShapeError
 from treadle.tensor import Tensor
 from treadle_ops.arguments import shape_argument, tensor
-from treadle_ops.convolution import conv_backprop_filter_op, conv_backprop_input_op, conv_op, convolve, pair
-from treadle_ops.inference import require_rank
+from treadle_ops.convolution import conv_backprop_filter_op, conv_backprop_input_op, convolve, pair
+from treadle_ops.joining import unstack_op
 from treadle_ops.shaping import reshape_op
-from treadle_ops.window import Padding, channels_first, channels_last, is_channels_first, output_shape, padding_argument, per_axis, sizes_of
+from treadle_ops.window import as_shape, channels_first, channels_last, full_shape, is_channels_first, padding_argument, per_axis, sizes_of
 
 
 def _grouped(filters: Any) -> Any:
@@ -20,11 +20,7 @@ def _grouped(filters: Any) -> Any:
     if filters.dims is not None and len(filters.dims) != 4:
         raise ShapeError(f"the depthwise filters have shape {filters.shape}; expected rank 4: height, width, channels and channel multiplier")
     height, width = sizes_of(filters, 4)[:2]
-    return reshape_op(filters, _host([height, width, 1, -1]))
-
-
-def _host(shape: list[Any]) -> Any:
-    return tuple(shape) if all(type(s) is int for s in shape) else shape
+    return reshape_op(filters, as_shape([height, width, 1, -1]))
 
 
 def _attributes(strides: Any, padding: Any, first: bool, dilations: Any) -> dict[str, Any]:
@@ -114,9 +110,9 @@ def depthwise_conv2d_backprop_input(
     if first:
         g = channels_last(g, 2)
     channels = w.dims[2] if w.dims is not None and len(w.dims) == 4 else None
-    shape = output_shape(input_sizes, 2, first, g, channels)
+    shape = full_shape(input_sizes, 2, first, g, channels)
     if isinstance(shape, tuple) and type(channels) is int and shape[-1] != channels:
-        raise ShapeError(f"depthwise_conv2d_backprop_input: input_sizes have {shape[-1]} channels and the filters are for {channels}; they must be equal")
+        raise ShapeError(f"depthwise_conv2d_backprop_input: input_sizes have {shape[-1]} channels and the filters are for {channels}")
     result = conv_backprop_input_op(shape, _grouped(w), g, **_attributes(strides, padding, first, dilations))
     return channels_first(result, 2) if first else result
 
@@ -157,17 +153,18 @@ def depthwise_conv2d_backprop_filter(
     first = is_channels_first(data_format, 2)
     x, g = pair(input, out_backprop)
     shape = shape_argument(filter_sizes)
-    if isinstance(shape, Tensor):
-        raise InvalidArgumentError("depthwise_conv2d_backprop_filter: filter_sizes is a tensor whose value is not known while tracing; give the sizes as numbers")
-    if len(shape) != 4:
-        raise InvalidArgumentError(f"depthwise_conv2d_backprop_filter: filter_sizes {list(shape)} must be 4 sizes: height, width, channels and multiplier")
+    wanted = unstack_op(shape, num=4, axis=0) if isinstance(shape, Tensor) else shape
+    if len(wanted) != 4:
+        raise InvalidArgumentError(
+            f"depthwise_conv2d_backprop_filter: filter_sizes {list(wanted)} must be 4 sizes: height, width, channels, multiplier"
+        )
     if first:
         x, g = channels_last(x, 2), channels_last(g, 2)
-    height, width, channels, multiplier = shape
-    if x.dims is not None and len(x.dims) == 4 and sizes.known_different(x.dims[-1], channels):
-        raise ShapeError(f"depthwise_conv2d_backprop_filter: the input has {x.dims[-1]} channels and filter_sizes are for {channels}; they must be equal")
-    result = conv_backprop_filter_op(x, (height, width, 1, channels * multiplier), g, **_attributes(strides, padding, first, dilations))
-    return reshape_op(result, shape)
+    height, width, channels, multiplier = wanted
+    if x.dims is not None and len(x.dims) == 4 and type(channels) is int and sizes.known_different(x.dims[-1], channels):
+        raise ShapeError(f"depthwise_conv2d_backprop_filter: the input has {x.dims[-1]} channels and filter_sizes are for {channels}")
+    merged = as_shape([height, width, 1, channels * multiplier])
+    return reshape_op(conv_backprop_filter_op(x, merged, g, **_attributes(strides, padding, first, dilations)), shape)
 
 
 @public("nn.separable_conv2d")

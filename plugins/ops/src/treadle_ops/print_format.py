@@ -1,36 +1,45 @@
-"""How ``td.print`` shows values: TensorFlow's own format."""
+"""How values are shown by ``td.print``, and in errors of assertions: TensorFlow's own format."""
 
 from __future__ import annotations
 
+import pprint
+import re
 from typing import Any
 
 import numpy as np
 
 
-def render(value: Any, arrays: list[Any], summarize: int) -> str:
-    """A printed piece: text as it is, placeholders by their tensors, structures in Python's notation."""
-    from treadle_ops.printing import Placeholder
-
-    if isinstance(value, Placeholder):
-        return array_text(arrays[value], summarize)
-    if isinstance(value, str):
-        return value
-    return _nested(value, arrays, summarize)
+class Placeholder(int):
+    """Stands among printed pieces for the tensor of that number."""
 
 
-def _nested(value: Any, arrays: list[Any], summarize: int) -> str:
-    from treadle_ops.printing import Placeholder
+class _Slot:
+    """Stands in a structure for a tensor; its text is found again in that of the structure."""
 
-    if isinstance(value, Placeholder):
-        return array_text(arrays[value], summarize)
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{k!r}: {_nested(v, arrays, summarize)}" for k, v in value.items()) + "}"
-    if isinstance(value, tuple) and hasattr(value, "_fields"):
-        return f"{type(value).__name__}({', '.join(f'{k}={_nested(v, arrays, summarize)}' for k, v in value._asdict().items())})"
-    if isinstance(value, list | tuple):
-        inner = ", ".join(_nested(v, arrays, summarize) for v in value)
-        return f"[{inner}]" if isinstance(value, list) else f"({inner}{',' if len(value) == 1 else ''})"
-    return repr(value) if isinstance(value, str) else str(value)
+    def __init__(self, number: int) -> None:
+        self._number = number
+
+    def __repr__(self) -> str:
+        return f"\0{self._number:02}\0"
+
+
+_SLOT = re.compile("\0(\\d+)\0")
+
+
+def slot(number: int) -> Any:
+    """What to put in a structure in the place of its tensor of that number."""
+    return _Slot(number)
+
+
+def pieces_of(structure: Any) -> list[Any]:
+    """The text of a structure with slots in it, cut into strings and placeholders."""
+    parts = _SLOT.split(pprint.pformat(structure))
+    return [Placeholder(int(part)) if i % 2 else part for i, part in enumerate(parts) if part]
+
+
+def render(pieces: Any, arrays: list[Any], summarize: int) -> str:
+    """The pieces as one text."""
+    return "".join([array_text(arrays[p], summarize) if isinstance(p, Placeholder) else p for p in pieces])
 
 
 def array_text(array: np.ndarray[Any, Any], summarize: int) -> str:
@@ -43,9 +52,9 @@ def _rows(array: np.ndarray[Any, Any], summarize: int, depth: int) -> str:
     if array.ndim == 0:
         return _number(array[()])
     count = array.shape[0]
-    shown = range(count)
     cut = 0 <= summarize and count > 2 * summarize
-    pieces = [_rows(array[i], summarize, depth + 1) for i in (shown if not cut else [*range(summarize), *range(count - summarize, count)])]
+    shown = [*range(summarize), *range(count - summarize, count)] if cut else range(count)
+    pieces = [_rows(array[i], summarize, depth + 1) for i in shown]
     if cut:
         pieces.insert(summarize, "...")
     separator = " " if array.ndim == 1 else "\n" * (array.ndim - 1) + " " * (depth + 1)
@@ -53,25 +62,21 @@ def _rows(array: np.ndarray[Any, Any], summarize: int, depth: int) -> str:
 
 
 def _number(value: Any) -> str:
-    kind = value.dtype.kind
-    if kind == "b":
+    dtype = value.dtype
+    if dtype.kind in "biu":
         return str(int(value))
-    if kind in "iu":
-        return str(int(value))
-    if kind == "c":
-        return f"({_float(value.real)},{_float(value.imag)})"
-    return _float(value)
+    if dtype.kind == "c":
+        single = dtype.itemsize == 8
+        return f"({_float(float(value.real), single)},{_float(float(value.imag), single)})"
+    return _float(float(value), dtype.itemsize < 8)
 
 
-def _float(value: Any) -> str:
-    """The shortest text that reads back as the same float, without a trailing ``.0`` (the stream format of C++)."""
-    if np.isnan(value):
+def _float(value: float, single: bool) -> str:
+    """C's ``%g`` with 6 digits (15 for float64) if that reads back as the same number, else with 9 (17)."""
+    short = f"{value:.6g}" if single else f"{value:.15g}"
+    same = np.float32(short) == np.float32(value) if single else float(short) == value
+    if same:
+        return short
+    if value != value:
         return "-nan" if np.signbit(value) else "nan"
-    text = repr(float(str(value)))
-    if text.endswith(".0"):
-        text = text[:-2]
-    mantissa, _, exponent = text.partition("e")
-    if exponent:
-        sign = "-" if exponent.startswith("-") else "+"
-        return f"{mantissa.removesuffix('.0')}e{sign}{exponent.lstrip('+-').zfill(2)}"
-    return text
+    return f"{value:.9g}" if single else f"{value:.17g}"

@@ -2,62 +2,86 @@
 
 from __future__ import annotations
 
+import logging
+import sys
 from collections.abc import Sequence
 from typing import Any
 
 from treadle import nest
-from treadle.contracts.spec import Spec
-from treadle.declare import op, public
+from treadle.declare import FreeSpec, op, public
 from treadle.tensor import Tensor
 from treadle.variable import Variable
+from treadle_ops.print_format import pieces_of, slot
+
+_LEVELS = {logging.INFO: logging.INFO, logging.WARNING: logging.WARNING, logging.ERROR: logging.ERROR}
+_LEVELS |= {logging.info: logging.INFO, logging.warning: logging.WARNING, logging.error: logging.ERROR}
 
 
 @op("print", effect="io")
-def print_op(tensors: Sequence[Spec], *, pieces: tuple[Any, ...], stream: Any, summarize: int, end: str) -> None:
+def print_op(tensors: Sequence[FreeSpec], *, pieces: tuple[Any, ...], stream: Any, summarize: int) -> None:
     """Write text with tensors in it."""
 
 
 @public("print")
 def print_(*inputs: Any, **kwargs: Any) -> None:
-    """Write values to a stream each time the program gets here, in order.
+    r"""Write values to a stream each time the program gets here, in order.
 
     Args:
         *inputs: tensors, Variables, Python values, and structures of these.
-        output_stream: ``sys.stderr`` (default), ``sys.stdout``, or another file object.
+        output_stream: ``sys.stderr`` (default), ``sys.stdout``, another file object, ``"file://PATH"`` to add to a file, or a level of ``logging``.
         summarize: how many elements to show at either end of an axis; 3 by default, -1 for all.
-        sep: between inputs.
-        end: at the end.
+        sep: between inputs, a space by default.
+        end: at the end, a newline by default.
         name: ignored.
-    """
-    import sys
 
-    stream = kwargs.pop("output_stream", sys.stderr)
+    Raises:
+        ValueError: there is no such argument, or nothing can be written to ``output_stream``.
+
+    Sources:
+        TensorFlow ``tf.print``.
+    """
+    stream = _stream(kwargs.pop("output_stream", sys.stderr))
     summarize = kwargs.pop("summarize", 3)
     sep = kwargs.pop("sep", " ")
     end = kwargs.pop("end", "\n")
     kwargs.pop("name", None)
     if kwargs:
-        raise TypeError(f"td.print has no argument {next(iter(kwargs))!r}; arguments: output_stream, summarize, sep, end, name")
+        raise ValueError(f"td.print has no argument {next(iter(kwargs))!r}; arguments: output_stream, summarize, sep, end, name")
     tensors: list[Any] = []
     pieces: list[Any] = []
     for i, value in enumerate(inputs):
-        pieces.append(sep if i else "")
-        pieces.append(_template(value, tensors))
-    name = "stderr" if stream is sys.stderr else "stdout" if stream is sys.stdout else stream
-    print_op(tensors, pieces=tuple(pieces), stream=name, summarize=summarize, end=end)
+        if i:
+            pieces.append(sep)
+        pieces += [value] if isinstance(value, str) else pieces_of(_without_tensors(value, tensors))
+    print_op(tensors, pieces=(*pieces, end), stream=stream, summarize=summarize)
 
 
-class Placeholder(int):
-    """Stands in a printed structure for the tensor of that number."""
+def _stream(given: Any) -> Any:
+    """A stream as the kernel finds it again: the standard ones by name, so that a replaced ``sys.stdout`` gets its output."""
+    if given is sys.stderr:
+        return "stderr"
+    if given is sys.stdout:
+        return "stdout"
+    if isinstance(given, str):
+        if given.startswith("file://"):
+            return given
+    elif hasattr(given, "write"):
+        return given
+    elif isinstance(given, int) or callable(given):
+        if given in _LEVELS:
+            return _LEVELS[given]
+    raise ValueError(
+        f"td.print cannot write to {given!r}; expected sys.stderr, sys.stdout, a file object, 'file://PATH', or logging.INFO, logging.WARNING or logging.ERROR"
+    )
 
 
-def _template(value: Any, tensors: list[Any]) -> Any:
-    """A value with its tensors taken out."""
+def _without_tensors(value: Any, tensors: list[Any]) -> Any:
+    """A value with slots for its tensors."""
 
     def take(leaf: Any) -> Any:
         if isinstance(leaf, Tensor | Variable) or hasattr(type(leaf), "__treadle_tensor__"):
             tensors.append(leaf)
-            return Placeholder(len(tensors) - 1)
+            return slot(len(tensors) - 1)
         return leaf
 
     return nest.map_structure(take, value)

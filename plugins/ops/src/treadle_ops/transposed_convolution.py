@@ -9,7 +9,7 @@ from treadle.errors import InvalidArgumentError
 from treadle.tensor import Tensor
 from treadle_ops.arguments import shape_argument
 from treadle_ops.convolution import conv_backprop_input_op, is_first, pair
-from treadle_ops.window import channels_first, channels_last, is_channels_first, output_shape, padding_argument, per_axis
+from treadle_ops.window import channels_first, channels_last, full_shape, is_channels_first, padding_argument, per_axis
 
 
 def _transpose(input: Any, filters: Any, shape: Any, rank: int, strides: Any, padding: Any, first: bool, dilations: Any) -> Any:
@@ -22,7 +22,7 @@ def _transpose(input: Any, filters: Any, shape: Any, rank: int, strides: Any, pa
     if first:
         x = channels_last(x, rank)
     channels = w.dims[-2] if w.dims is not None and len(w.dims) == rank + 2 else None
-    result = conv_backprop_input_op(output_shape(shape, rank, first, x, channels), w, x, **attrs)
+    result = conv_backprop_input_op(full_shape(shape, rank, first, x, channels), w, x, **attrs)
     return channels_first(result, rank) if first else result
 
 

@@ -11,14 +11,14 @@ from typing import Any
 
 from treadle.conversion import host_value
 from treadle.dims import Size
+from treadle.dtypes import int32
 from treadle.errors import InvalidArgumentError, ShapeError, UnimplementedError
 from treadle.shapes import TensorShape
+from treadle.tensor import Tensor
 from treadle_ops.arguments import shape_argument, static_value
 from treadle_ops.broadcasting import shape_op
 from treadle_ops.joining import unstack_op
 from treadle_ops.shaping import reshape_op, transpose_op
-from treadle.dtypes import int32
-from treadle.tensor import Tensor
 
 Padding = str | tuple[tuple[int, int], ...]
 
@@ -39,7 +39,7 @@ def is_channels_first(data_format: Any, rank: int) -> bool:
         return False
     if data_format == _FIRST[rank - 1]:
         return True
-    raise InvalidArgumentError(f"data_format {data_format!r} is not one for {rank} spatial axes; expected {_LAST[rank - 1]!r} or {_FIRST[rank - 1]!r}")
+    raise InvalidArgumentError(f"data_format {data_format!r} is not known; expected {_LAST[rank - 1]!r} or {_FIRST[rank - 1]!r}")
 
 
 def channels_last(x: Any, rank: int) -> Any:
@@ -58,26 +58,27 @@ def over_batches(x: Any, rank: int, function: Any) -> Any:
     if dims is None or len(dims) <= rank + 2:
         return function(x)
     lead = len(dims) - rank - 1
-    result = function(reshape_op(x, _joined([-1], _sizes(x)[lead:])))
-    return reshape_op(result, _joined(_sizes(x)[:lead], _sizes(result)[1:]))
+    sizes = sizes_of(x, len(dims))
+    result = function(reshape_op(x, as_shape([-1, *sizes[lead:]])))
+    return reshape_op(result, as_shape([*sizes[:lead], *sizes_of(result, rank + 2)[1:]]))
 
 
-def _sizes(x: Any) -> list[Any]:
-    """The sizes of the axes, each an int or a scalar tensor."""
+def sizes_of(x: Any, rank: int) -> list[Any]:
+    """The sizes of the axes of a tensor of that rank, each an int where it is known and else a scalar tensor."""
     dims = x.dims
-    if all(type(d) is int for d in dims):
+    if dims is not None and all(type(d) is int for d in dims):
         return list(dims)
-    scalars = unstack_op(shape_op(x, out_type=int32), num=len(dims), axis=0)
-    return [d if type(d) is int else s for d, s in zip(dims, scalars, strict=True)]
+    scalars = unstack_op(shape_op(x, out_type=int32), num=rank, axis=0)
+    return scalars if dims is None else [d if type(d) is int else s for d, s in zip(dims, scalars, strict=True)]
 
 
-def _joined(first: list[Any], second: list[Any]) -> Any:
-    sizes = [*first, *second]
-    return tuple(sizes) if all(type(s) is int for s in sizes) else sizes
+def as_shape(sizes: Sequence[Any]) -> Any:
+    """Sizes as a host input wants them: a tuple of ints, or a list with tensors in it."""
+    return tuple(sizes) if all(type(s) is int for s in sizes) else list(sizes)
 
 
-def output_shape(shape: Any, rank: int, first: bool, x: Any, channels: Any) -> Any:
-    """The ``output_shape`` of a transposed convolution, channels last; batch and channels may be left out of it.
+def full_shape(shape: Any, rank: int, first: bool, x: Any, channels: Any) -> Any:
+    """The ``output_shape`` of a transposed convolution of ``x``, channels last; batch and channels may be left out of it.
 
     Raises:
         InvalidArgumentError: it has another number of sizes.
@@ -90,12 +91,11 @@ def output_shape(shape: Any, rank: int, first: bool, x: Any, channels: Any) -> A
         if type(count) is not int:
             raise InvalidArgumentError(f"output_shape has shape {wanted.shape}; it must be a vector of {rank + 2} sizes")
         wanted = unstack_op(wanted, num=count, axis=0)
-    if len(wanted) == rank:
-        batch = _sizes(x)[0] if x.dims is not None else unstack_op(shape_op(x, out_type=int32), num=rank + 2, axis=0)[0]
-        return _joined([batch], [*wanted, channels])
+    if len(wanted) == rank and channels is not None:
+        return as_shape([sizes_of(x, rank + 2)[0], *wanted, channels])
     if len(wanted) != rank + 2:
-        raise InvalidArgumentError(f"output_shape has {len(wanted)} sizes; expected {rank + 2}: batch, spatial sizes and channels as in the data format")
-    return _joined([wanted[0]], [*wanted[2:], wanted[1]]) if first else _joined(list(wanted), [])
+        raise InvalidArgumentError(f"output_shape has {len(wanted)} sizes; expected {rank + 2}, in the order of the data format")
+    return as_shape([wanted[0], *wanted[2:], wanted[1]] if first else wanted)
 
 
 # ---------------------------------------------------------------------- one number per axis
@@ -162,7 +162,7 @@ def flat_padding(padding: str, explicit_paddings: Any, rank: int, first: bool) -
     """The padding of TensorFlow's raw ops, which give ``"EXPLICIT"`` pairs as a flat list."""
     if padding != "EXPLICIT":
         if explicit_paddings:
-            raise InvalidArgumentError(f"explicit_paddings {explicit_paddings} are given, but padding is {padding!r}; use padding='EXPLICIT' or leave them out")
+            raise InvalidArgumentError(f"explicit_paddings are given, but padding is {padding!r}; use padding='EXPLICIT' or leave them out")
         return padding_argument(padding, rank, first, explicit=False)
     flat = list(explicit_paddings)
     if len(flat) != 2 * (rank + 2):
@@ -194,7 +194,7 @@ def window_counts(
         if isinstance(padded, int) and isinstance(extent, int) and padded < extent and extent > 1:
             dilated = f", dilated to {extent}," if dilation > 1 else ""
             raise ShapeError(
-                f"spatial axis {axis}: the window of size {length}{dilated} is larger than the input, which has size {size} and padding {before} + {after}; "
+                f"spatial axis {axis}: the window of size {length}{dilated} is larger than the input of size {size} with padding {before} + {after}; "
                 "use a smaller window, a larger input or padding='SAME'"
             )
         counts.append((padded - extent) // stride + 1)

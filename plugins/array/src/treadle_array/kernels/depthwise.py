@@ -51,8 +51,9 @@ def _row_windows(xp: Any, x: Any, begin: Any, window: Any, strides: Any, dilatio
             part = _gathered(xp, part, window[-1], strides[-1], dilations[-1], counts[-1])
             *steps, tap, _, channel = part.strides
         shape = (part.shape[0], *counts[:-1], *window, counts[-1] * outputs)
-        leading = zip(steps[1:], strides[:-1], strict=True), zip(steps[1:], dilations[:-1], strict=True)
-        yield items, xp.lib.stride_tricks.as_strided(part, shape, (steps[0], *(a * s for a, s in leading[0]), *(a * d for a, d in leading[1]), tap, channel))
+        apart = [a * s for a, s in zip(steps[1:], strides[:-1], strict=True)]
+        inside = [a * d for a, d in zip(steps[1:], dilations[:-1], strict=True)]
+        yield items, xp.lib.stride_tricks.as_strided(part, shape, (steps[0], *apart, *inside, tap, channel))
 
 
 def _repeated(xp: Any, x: Any, multiplier: int) -> Any:

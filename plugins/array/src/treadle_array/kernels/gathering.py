@@ -7,7 +7,7 @@ from typing import Any
 
 from treadle.declare import kernel
 from treadle_array.places import of_coordinates, require_in_range, with_axis
-from treadle_array.row_sums import AddRows, add_rows, sum_rows
+from treadle_array.row_sums import Summer, sum_rows, sums_of_rows
 
 
 @kernel("gather")
@@ -40,14 +40,14 @@ def _batch(shape: tuple[int, ...], indices: Any, axis: int, batch_dims: int) -> 
 
 def _rows(xp: Any, shape: tuple[int, ...], indices: Any, axis: int, batch: int) -> Any:
     """Which rows of an array of ``shape``, seen as a matrix whose rows begin after ``axis``, are gathered."""
-    before = math.prod(shape[:axis])
-    blocks = xp.arange(before).reshape(math.prod(shape[:batch]), -1, 1) if before else xp.zeros((0, 1, 1), xp.int64)
-    index = indices.reshape(math.prod(shape[:batch]), 1, math.prod(indices.shape[batch:])).astype(xp.int64)
+    outer, inner = math.prod(shape[:batch]), math.prod(shape[batch:axis])
+    blocks = xp.arange(outer * inner).reshape(outer, inner, 1)
+    index = indices.reshape(outer, 1, math.prod(indices.shape[batch:])).astype(xp.int64)
     return (blocks * shape[axis] + index).reshape(-1)
 
 
-def gather_grad_with(xp: Any, add: AddRows) -> Any:
-    """The kernel of gather_grad with a way to add rows."""
+def gather_grad_with(xp: Any, summer: Summer) -> Any:
+    """The kernel of gather_grad with a way to sum rows."""
 
     def run(g: Any, indices: Any, shape: tuple[int, ...], *, axis: int, batch_dims: int) -> Any:
         at = with_axis(axis, len(shape))
@@ -55,7 +55,7 @@ def gather_grad_with(xp: Any, add: AddRows) -> Any:
         batch = _batch(shape, indices, at, batch_dims) if batch_dims else 0
         rows = _rows(xp, shape, indices, at, batch) if at else indices.reshape(-1)
         width = math.prod(shape[at + 1 :])
-        return sum_rows(xp, rows, g.reshape(rows.shape[0], width), math.prod(shape[: at + 1]), add).reshape(shape)
+        return sum_rows(xp, rows, g.reshape(rows.shape[0], width), math.prod(shape[: at + 1]), summer).reshape(shape)
 
     return run
 
@@ -63,7 +63,7 @@ def gather_grad_with(xp: Any, add: AddRows) -> Any:
 @kernel("gather_grad")
 def gather_grad(xp: Any) -> Any:
     """See the op."""
-    return gather_grad_with(xp, add_rows)
+    return gather_grad_with(xp, sums_of_rows)
 
 
 @kernel("gather_nd")

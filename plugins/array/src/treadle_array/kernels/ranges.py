@@ -44,7 +44,7 @@ def linspace(xp: Any) -> Any:
         at = axis % rank
         kind, size = start.dtype.kind, start.dtype.itemsize
         result_type = start.dtype if kind not in "iu" else xp.float32 if size <= 2 else xp.float64
-        wide = xp.float32 if size == 2 else result_type
+        wide = xp.float32 if size <= 2 else result_type
         distance = (stop - start).astype(wide) if kind in "iu" else stop.astype(wide) - start.astype(wide)
         start, stop = xp.expand_dims(start.astype(wide), at), xp.expand_dims(stop.astype(wide), at)
         delta = xp.expand_dims(distance / wide_number(xp, wide, max(num - 1, 1)), at)

@@ -7,7 +7,7 @@ from typing import Any
 
 from treadle.declare import kernel
 from treadle_array.kernels.gathering import row_places
-from treadle_array.row_sums import AddRows, accumulator, add_rows, added_rows, spread
+from treadle_array.row_sums import Summer, accumulator, added_rows, spread, sum_rows, sums_of_rows
 
 
 def _updates(xp: Any, indices: Any, updates: Any, shape: tuple[int, ...], batch_dims: int, ignore: bool) -> tuple[Any, Any, int]:
@@ -27,23 +27,21 @@ def _updates(xp: Any, indices: Any, updates: Any, shape: tuple[int, ...], batch_
     return places, rows, count
 
 
-def scatter_nd_with(xp: Any, add: AddRows) -> Any:
-    """The kernel of scatter_nd with a way to add rows."""
+def scatter_nd_with(xp: Any, summer: Summer) -> Any:
+    """The kernel of scatter_nd with a way to sum rows."""
 
     def run(indices: Any, updates: Any, shape: tuple[int, ...], *, batch_dims: int, ignore: bool) -> Any:
         places, rows, count = _updates(xp, indices, updates, shape, batch_dims, ignore)
-        return added_rows(xp, xp.zeros((count, rows.shape[1]), rows.dtype), places, rows, add).reshape(shape)
+        return sum_rows(xp, places, rows, count, summer).reshape(shape)
 
     return run
 
 
-def scatter_add_with(xp: Any, add: AddRows, negate: bool) -> Any:
-    """The kernel of tensor_scatter_nd_add or tensor_scatter_nd_sub with a way to add rows."""
-
+def _scatter_add(xp: Any, negate: bool) -> Any:
     def run(tensor: Any, indices: Any, updates: Any, *, ignore: bool) -> Any:
         places, rows, count = _updates(xp, indices, updates, tensor.shape, 0, ignore)
         target = tensor.copy().reshape(count, rows.shape[1])
-        return added_rows(xp, target, places, xp.negative(rows) if negate else rows, add).reshape(tensor.shape)
+        return added_rows(xp, target, places, xp.negative(rows) if negate else rows).reshape(tensor.shape)
 
     return run
 
@@ -51,19 +49,19 @@ def scatter_add_with(xp: Any, add: AddRows, negate: bool) -> Any:
 @kernel("scatter_nd")
 def scatter_nd(xp: Any) -> Any:
     """See the op."""
-    return scatter_nd_with(xp, add_rows)
+    return scatter_nd_with(xp, sums_of_rows)
 
 
 @kernel("tensor_scatter_nd_add")
 def tensor_scatter_nd_add(xp: Any) -> Any:
     """See the op."""
-    return scatter_add_with(xp, add_rows, negate=False)
+    return _scatter_add(xp, negate=False)
 
 
 @kernel("tensor_scatter_nd_sub")
 def tensor_scatter_nd_sub(xp: Any) -> Any:
     """See the op."""
-    return scatter_add_with(xp, add_rows, negate=True)
+    return _scatter_add(xp, negate=True)
 
 
 @kernel("tensor_scatter_nd_update")

@@ -7,7 +7,7 @@ that fit a cache. No kernel is declared here.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import cache, lru_cache
 from math import prod
 from typing import Any
 
@@ -133,7 +133,7 @@ class Scratch:
             self._free.append(taken.base)
 
 
-@lru_cache(maxsize=None)
+@cache
 def scratch(xp: Any) -> Scratch:
     """The scratch memory of an array module."""
     return Scratch(xp)

@@ -1,5 +1,5 @@
 """Kernels that only a CPU has, or has a better way for: they go before those of treadle-array."""
 
-from treadle_cpu.kernels import randomness
+from treadle_cpu.kernels import extremes, randomness, special
 
-__all__ = ["randomness"]
+__all__ = ["extremes", "randomness", "special"]

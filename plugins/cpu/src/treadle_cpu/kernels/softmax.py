@@ -10,6 +10,7 @@ from treadle.declare import kernel
 from treadle_cpu.rows import along_axis, column_sum, per_row, row_starts
 
 _MAX, _SUM = np.maximum.reduceat, np.add.reduceat
+_NARROW_GRADIENT = 12
 
 
 @kernel("softmax", out=True)
@@ -43,7 +44,7 @@ def softmax_grad(xp: Any) -> Any:
         np.subtract(g, column_sum(np.multiply(g, y)), out)
         np.multiply(out, y, out)
 
-    return along_axis(by_rows, by_columns)
+    return along_axis(by_rows, by_columns, _NARROW_GRADIENT)
 
 
 @kernel("log_softmax", out=True)
@@ -76,4 +77,4 @@ def log_softmax_grad(xp: Any) -> Any:
         np.multiply(powers, column_sum(g), powers)
         np.subtract(g, powers, out)
 
-    return along_axis(by_rows, by_columns)
+    return along_axis(by_rows, by_columns, _NARROW_GRADIENT)
