@@ -25,7 +25,7 @@ def main() -> None:
     for step in range(101):
         with td.GradientTape() as tape:
             error = slope * x + intercept - y
-            loss = td.reduce_sum(error * error) * (1 / len(x))
+            loss = td.reduce_mean(error * error)
         slope_gradient, intercept_gradient = tape.gradient(loss, [slope, intercept])
         slope.assign_sub(0.3 * slope_gradient)
         intercept.assign_sub(0.3 * intercept_gradient)

@@ -61,7 +61,7 @@ class Trainer:
         variables = self.model.trainable_variables
         with td.GradientTape() as tape:
             losses = td.nn.sparse_softmax_cross_entropy_with_logits(labels=which, logits=self.model.logits(points))
-            loss = td.reduce_sum(losses) * (1 / BATCH)
+            loss = td.reduce_mean(losses)
         for variable, velocity, gradient in zip(variables, self.velocities, tape.gradient(loss, variables), strict=True):
             velocity.assign(self.momentum * velocity - self.rate * gradient)
             variable.assign_add(velocity)
@@ -81,7 +81,7 @@ def main() -> None:
     trainer = Trainer(model)
     rng = np.random.default_rng(3)
     start = time.perf_counter()
-    for epoch in range(1, 61):
+    for epoch in range(1, 31):
         loss = td.constant(0.0)
         for rows in rng.permutation(len(which)).reshape(-1, BATCH):
             loss = trainer.step(td.constant(points[rows]), td.constant(which[rows]))

@@ -54,3 +54,13 @@ def test_the_source_of_the_digits_is_named(shown):
 
 def test_no_line_is_wider_than_the_terminal(shown):
     assert all(len(line) <= 80 for line in shown.splitlines())
+
+
+@pytest.mark.parametrize(("plugin", "told"), [("core", "pip install treadle-ops"), ("cpu", "pip install treadle-cpu")])
+def test_what_is_missing_is_one_line(process, plugin, told):
+    done = process("demo", TREADLE_DISABLED_PLUGINS=plugin)
+    assert done.returncode == 2
+    assert told in done.stderr
+    assert f"Plugin {plugin!r} (treadle-{'ops' if plugin == 'core' else 'cpu'}) is disabled" in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert done.stdout == ""

@@ -5,6 +5,7 @@ Registering a device never opens it. ``probe`` says how many there are and, if n
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar, NamedTuple
 
 from treadle.dtypes import DType
@@ -80,6 +81,10 @@ class Device:
     def array_module(self) -> Any:
         """The NumPy-like module that array kernels are bound to; None when there is none."""
         return None
+
+    def bind(self, factory: Callable[[Any], Callable[..., Any]]) -> Callable[..., Any]:
+        """The callable that a declared kernel becomes here; a device that needs something around each call puts it there."""
+        return factory(self.array_module)
 
     def copy_in(self, array: Any) -> Any:
         """A buffer with the content of a host array; the host array is not kept."""

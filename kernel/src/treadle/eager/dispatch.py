@@ -301,7 +301,7 @@ def bind(kernel: Any, device: Any) -> Any:
     key = (kernel, device.name)
     found = _bound.get(key)
     if found is None:
-        found = _bound[key] = kernel.factory(device.array_module)
+        found = _bound[key] = device.bind(kernel.factory)
     return found
 
 

@@ -7,6 +7,7 @@ but the one that is trained.
 from __future__ import annotations
 
 import time
+import warnings
 from collections import Counter
 from importlib import resources
 from typing import Any, NamedTuple
@@ -16,14 +17,17 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 import treadle as td
+from treadle import devices
 from treadle.contracts.passes import PassReport
+from treadle.errors import DeviceError
 from treadle_cli.console import console, duration, plain, plural, rewrites_text, table
+from treadle_cli.failures import CommandError
 
 SEED = 1998
 HELD_OUT = 360
 HIDDEN = 64
 BATCH = 32
-EPOCHS = 30
+EPOCHS = 50
 LEARNING_RATE = 0.05
 MOMENTUM = 0.9
 ENOUGH = 0.95
@@ -53,6 +57,24 @@ def load_digits() -> Digits:
     return Digits(images[HELD_OUT:], labels[HELD_OUT:], images[:HELD_OUT], labels[:HELD_OUT])
 
 
+def require_plugins() -> None:
+    """See that ops and a device are there, before anything is shown.
+
+    Raises:
+        CommandError: they are not; the message says why and what to install.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", td.plugins.PluginWarning)
+        record = td.plugins.host.load_ops()
+        if record is None or not record.loaded:
+            why = td.plugins.host.failures("treadle.ops") or "No plugin 'core' is installed."
+            raise CommandError(f"the demo needs the ops of treadle-ops (`pip install treadle-ops`). {why}")
+        try:
+            devices.default()
+        except DeviceError as error:
+            raise CommandError(f"the demo needs a device, such as that of treadle-cpu (`pip install treadle-cpu`): {error}") from None
+
+
 class Network:
     """64 pixels -> hidden relu units -> 10 digits, with stochastic gradient descent and momentum."""
 
@@ -76,7 +98,7 @@ class Network:
         """Learn from one batch; the loss on it."""
         with td.GradientTape() as tape:
             losses = td.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=self.logits(images))
-            loss = td.reduce_sum(losses) * (1 / BATCH)
+            loss = td.reduce_mean(losses)
         gradients = tape.gradient(loss, self.parameters)
         for parameter, velocity, gradient in zip(self.parameters, self.velocities, gradients, strict=True):
             velocity.assign(MOMENTUM * velocity - LEARNING_RATE * gradient)
@@ -128,12 +150,13 @@ def train(name: str, network: Network, step: Any, digits: Digits, progress: Prog
             loss = step(images, labels)
         times.append(time.perf_counter() - start)
         steps += len(batches)
-        progress.update(bar, advance=1, rate=f"{(steps - 1) / sum(times):,.0f} steps/s")
+        progress.update(bar, advance=1, rate=f"{(steps - 1) / sum(times):,.0f} steps/s", refresh=True)
     return Run(name, network, steps, sum(times), first, network.accuracy(digits.held_out_images, digits.held_out_labels), float(loss))
 
 
 def show() -> int:
     """Train twice and compare; the exit code is 0 if both runs learned, and the same."""
+    require_plugins()
     out = console()
     digits = load_digits()
     count = len(digits.labels)
@@ -142,7 +165,7 @@ def show() -> int:
     out.print(plain(f"A network of 64 pixels, {HIDDEN} hidden units and 10 digits; {EPOCHS} epochs in batches of {BATCH}, momentum {MOMENTUM}"))
     out.print()
     head, rate = TextColumn("{task.description:<7}"), TextColumn("{task.fields[rate]:>16}")
-    with Progress(head, BarColumn(bar_width=None), MofNCompleteColumn(), TextColumn("epochs"), rate, console=out) as progress:
+    with Progress(head, BarColumn(bar_width=None), MofNCompleteColumn(), TextColumn("epochs"), rate, console=out, auto_refresh=False) as progress:
         network = Network()
         eager = train("eager", network, network.step, digits, progress)
         network = Network()

@@ -26,48 +26,60 @@ _FEW = 2048
 _SHORT_RUN, _LONG_RUN = 48, 4096
 """Elements of a run along columns that are too few to work on, and enough to be taken as they lie."""
 
+_FEW_ROWS = 16
+"""Rows that are summed one after the other."""
+
 _MOST_STARTS = 64
 _starts: dict[tuple[int, int], Any] = {}
 
 
-def row_starts(x: Any) -> Any:
+def row_max(x: Any) -> Any:
+    """The largest element of each row of a contiguous matrix, ``(rows, 1)``, or of a vector, ``(1,)``; NaN where there is one."""
+    if x.ndim == 1:
+        return np.maximum.reduce(x, 0, None, None, True)
+    return np.maximum.reduceat(x.reshape(-1), row_starts(x.shape))[:, None]
+
+
+def row_sum(x: Any) -> Any:
+    """The pairwise sum of each row of a contiguous matrix, ``(rows, 1)``, or of a vector, ``(1,)``."""
+    if x.ndim == 1:
+        return np.add.reduce(x, 0, None, None, True)
+    return np.add.reduceat(x.reshape(-1), row_starts(x.shape))[:, None]
+
+
+def row_starts(shape: tuple[int, int]) -> Any:
     """Where each row of a matrix starts in the flat array: what ``reduceat`` takes."""
-    found = _starts.get(x.shape)
+    found = _starts.get(shape)
     if found is None:
         if len(_starts) >= _MOST_STARTS:
             _starts.clear()
-        rows, width = x.shape
-        found = _starts[x.shape] = np.arange(0, rows * width, width)
+        rows, width = shape
+        found = _starts[shape] = np.arange(0, rows * width, width)
     return found
 
 
-def per_row(reduceat: Callable[..., Any], x: Any, starts: Any) -> Any:
-    """A reduction of each row of a contiguous matrix, ``(rows, 1)``; sums are pairwise."""
-    return reduceat(x.reshape(-1), starts)[:, None]
-
-
 def column_sum(x: Any) -> Any:
-    """The sum over the rows of a matrix, by halves."""
+    """The sum over the rows of a matrix, by halves until few are left."""
     count = len(x)
-    if count == 1:
-        return x[0]
-    half = count // 2
-    total = np.add(x[:half], x[count - half :])
-    if count & 1:
-        np.add(total[0], x[half], total[0])
-    while half > 1:
-        count, half = half, half // 2
-        if count & 1:
-            np.add(total[0], total[half], total[0])
-        np.add(total[:half], total[count - half : count], total[:half])
-    return total[0]
+    if count > _FEW_ROWS:
+        half = count // 2
+        total = np.add(x[:half], x[count - half :])
+        while True:
+            if count & 1:
+                np.add(total[0], x[half], total[0])
+            x, count, half = total, half, half // 2
+            if count <= _FEW_ROWS:
+                break
+            np.add(total[:half], total[count - half : count], total[:half])
+        x = total[:count]
+    return np.add.reduce(x, 0)
 
 
 def along_axis(by_rows: Callable[..., None], by_columns: Callable[..., None], narrow: int = NARROW) -> Callable[..., Any]:
     """A kernel that fills a result of the shape of its inputs, slice by slice along an axis.
 
     Args:
-        by_rows: ``by_rows(*inputs, out)`` on contiguous matrices whose rows are the slices.
+        by_rows: ``by_rows(*inputs, out)`` on contiguous matrices whose rows are the slices, or on vectors.
         by_columns: the same on matrices whose columns are the slices; ``out`` may have strides, and may be the first input.
         narrow: up to here rows are transposed.
     """
@@ -86,7 +98,7 @@ def along_axis(by_rows: Callable[..., None], by_columns: Callable[..., None], na
         if not size:
             pass
         elif axis == -1 or axis == rank - 1:
-            if small and rank == 2:
+            if small and rank <= 2:
                 by_rows(*inputs, result)
                 return result
             inputs, rows = tuple([x.reshape(-1, shape[-1]) for x in inputs]), result.reshape(-1, shape[-1])

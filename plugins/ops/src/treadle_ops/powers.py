@@ -58,8 +58,9 @@ def _(ctx: Any, g: Any) -> Any:
 
 
 def _slope_of_base(x: Any, y: Any) -> Any:
-    """``y * x ** (y - 1)``, and 0 where ``y`` is 0, even at ``x = 0``."""
-    return multiply_no_nan(pow_op(x, subtract(y, 1)), y)
+    """``y * x ** (y - 1)``; of real numbers 0 where ``y`` is 0, even at ``x = 0``."""
+    lower = pow_op(x, subtract(y, 1))
+    return multiply(lower, y) if x.dtype.is_complex else multiply_no_nan(lower, y)
 
 
 def _slope_of_exponent(x: Any, power: Any) -> Any:

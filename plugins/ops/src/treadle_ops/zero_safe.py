@@ -1,4 +1,7 @@
-"""Products, quotients and logarithms that are 0 where one factor is 0, whatever the other is."""
+"""Products, quotients and logarithms that are 0 where one factor is 0, whatever the other is.
+
+As in TensorFlow, only the gradient of ``divide_no_nan`` conjugates complex numbers.
+"""
 
 from __future__ import annotations
 
@@ -44,8 +47,8 @@ def reciprocal_no_nan(x: Any, name: str | None = None) -> Any:
 def _(ctx: Any, g: Any) -> Any:
     x, y = ctx.inputs
     return (
-        sum_like(multiply_no_nan(g, conj(y)), x) if ctx.needs[0] else None,
-        sum_like(multiply_no_nan(conj(x), g), y) if ctx.needs[1] else None,
+        sum_like(multiply_no_nan(g, y), x) if ctx.needs[0] else None,
+        sum_like(multiply_no_nan(x, g), y) if ctx.needs[1] else None,
     )
 
 
@@ -62,8 +65,8 @@ def _(ctx: Any, g: Any) -> Any:
 def _(ctx: Any, g: Any) -> Any:
     x, y = ctx.inputs
     return (
-        sum_like(multiply(g, xdivy(_where_not_zero(x), conj(y))), x) if ctx.needs[0] else None,
-        sum_like(negative(multiply(g, xdivy(conj(x), square(conj(y))))), y) if ctx.needs[1] else None,
+        sum_like(multiply(g, xdivy(_where_not_zero(x), y)), x) if ctx.needs[0] else None,
+        sum_like(negative(multiply(g, xdivy(x, square(y)))), y) if ctx.needs[1] else None,
     )
 
 
@@ -71,8 +74,8 @@ def _(ctx: Any, g: Any) -> Any:
 def _(ctx: Any, g: Any) -> Any:
     x, y = ctx.inputs
     return (
-        sum_like(multiply(g, xlogy(_where_not_zero(x), conj(y))), x) if ctx.needs[0] else None,
-        sum_like(multiply(g, xdivy(conj(x), conj(y))), y) if ctx.needs[1] else None,
+        sum_like(multiply(g, xlogy(_where_not_zero(x), y)), x) if ctx.needs[0] else None,
+        sum_like(multiply(g, xdivy(x, y)), y) if ctx.needs[1] else None,
     )
 
 
@@ -80,8 +83,8 @@ def _(ctx: Any, g: Any) -> Any:
 def _(ctx: Any, g: Any) -> Any:
     x, y = ctx.inputs
     return (
-        sum_like(multiply(g, xlog1py(_where_not_zero(x), conj(y))), x) if ctx.needs[0] else None,
-        sum_like(multiply(g, xdivy(conj(x), add(1, conj(y)))), y) if ctx.needs[1] else None,
+        sum_like(multiply(g, xlog1py(_where_not_zero(x), y)), x) if ctx.needs[0] else None,
+        sum_like(multiply(g, xdivy(x, add(1, y))), y) if ctx.needs[1] else None,
     )
 
 

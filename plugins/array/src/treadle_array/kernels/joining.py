@@ -11,10 +11,9 @@ from treadle.declare import kernel
 @kernel("concat")
 def concat(xp: Any) -> Any:
     """See the op."""
-    concatenate, contiguous = xp.concatenate, xp.ascontiguousarray
 
     def run(values: list[Any], *, axis: int) -> Any:
-        return contiguous(concatenate(values, axis))
+        return xp.concatenate(values, axis)
 
     return run
 
@@ -24,7 +23,7 @@ def stack(xp: Any) -> Any:
     """See the op."""
 
     def run(values: list[Any], *, axis: int) -> Any:
-        return xp.ascontiguousarray(xp.stack(values, axis))
+        return xp.stack(values, axis)
 
     return run
 
@@ -74,6 +73,6 @@ def unstack(xp: Any) -> Any:
         if value.shape[axis] != num:
             raise ValueError(f"axis {axis} has size {value.shape[axis]}, and num is {num}")
         moved = xp.ascontiguousarray(xp.moveaxis(value, axis, 0)) if axis else value
-        return [moved[i, ...] for i in range(num)]
+        return list(moved) if moved.ndim > 1 else [moved[i, ...] for i in range(num)]
 
     return run

@@ -25,7 +25,12 @@ def range_(xp: Any) -> Any:
         if count is None:
             count = math.ceil(abs(float((number(limit) - number(start)) / number(delta))))
         wide = xp.float64 if dtype.size == 8 else xp.float32
-        return (xp.arange(count).astype(wide) * wide(number(delta)) + wide(number(start))).astype(dtype.numpy, copy=False)
+        result = xp.arange(count, dtype=wide)
+        if delta != 1:
+            result *= wide(number(delta))
+        if start != 0:
+            result += wide(number(start))
+        return result.astype(dtype.numpy, copy=False)
 
     return run
 
@@ -37,28 +42,35 @@ def linspace(xp: Any) -> Any:
     def run(start: Any, stop: Any, num: int, *, axis: int) -> Any:
         if num < 0:
             raise ValueError(f"num is {num}")
-        start, stop = xp.broadcast_arrays(start, stop)
-        rank = start.ndim + 1
+        dtype, wide = _dtypes(xp, start.dtype)
+        difference = stop - start if wide is None else stop.astype(wide, copy=False) - start.astype(wide, copy=False)
+        wide = wide or dtype
+        rank = difference.ndim + 1
         if not -rank <= axis < rank:
             raise ValueError(f"axis {axis} is out of range for a result of rank {rank}")
         at = axis % rank
-        kind, size = start.dtype.kind, start.dtype.itemsize
-        result_type = start.dtype if kind not in "iu" else xp.float32 if size <= 2 else xp.float64
-        wide = xp.float32 if size <= 2 else result_type
-        distance = (stop - start).astype(wide) if kind in "iu" else stop.astype(wide) - start.astype(wide)
-        start, stop = xp.expand_dims(start.astype(wide), at), xp.expand_dims(stop.astype(wide), at)
-        delta = xp.expand_dims(distance / wide_number(xp, wide, max(num - 1, 1)), at)
-        steps = xp.arange(num).astype(wide).reshape((num,) + (1,) * (rank - 1 - at))
-        result = xp.empty((*start.shape[:at], num, *start.shape[at + 1 :]), wide)
-        result[...] = start + steps * delta
+        shape = difference.shape
+        apart = (*shape[:at], 1, *shape[at:])
+        delta = xp.asarray(difference.astype(wide, copy=False) / wide.type(max(num - 1, 1))).reshape(apart)
+        first, last = (_spread(xp, end.astype(wide, copy=False), shape, apart) for end in (start, stop))
+        steps = xp.arange(num, dtype=xp.float64 if wide.kind == "c" else wide).reshape((num,) + (1,) * (rank - 1 - at))
+        result = steps if rank == 1 and steps.dtype == wide else xp.empty((*shape[:at], num, *shape[at:]), wide)
+        xp.multiply(steps, delta, result)
+        result += first
         if num > 1:
-            last = (slice(None),) * at + (slice(num - 1, num),)
-            result[last] = stop
-        return result.astype(result_type, copy=False)
+            result[(slice(None),) * at + (slice(num - 1, num),)] = last
+        return result.astype(dtype, copy=False)
 
     return run
 
 
-def wide_number(xp: Any, dtype: Any, number: int) -> Any:
-    """A number as a rank-0 array of a dtype, so that arithmetic with it keeps that dtype."""
-    return xp.asarray(number).astype(dtype)
+def _dtypes(xp: Any, dtype: Any) -> tuple[Any, Any]:
+    """The dtype of the result, and that of the arithmetic where the difference is not taken as it is."""
+    if dtype.kind in "iu":
+        return xp.dtype(xp.float32 if dtype.itemsize <= 2 else xp.float64), None
+    return dtype, xp.dtype(xp.float32) if dtype.itemsize <= 2 else dtype
+
+
+def _spread(xp: Any, end: Any, shape: tuple[int, ...], apart: tuple[int, ...]) -> Any:
+    """An end of every row, with a place for the new axis."""
+    return (end if end.shape == shape else xp.broadcast_to(end, shape)).reshape(apart)

@@ -10,29 +10,38 @@ from treadle.declare import kernel
 @kernel("reverse")
 def reverse(xp: Any) -> Any:
     """See the op."""
+    backwards = slice(None, None, -1)
 
     def run(x: Any, *, axis: tuple[int, ...]) -> Any:
-        turned = xp.flip(x, axis)
-        return xp.ascontiguousarray(turned) if axis else x
+        if not axis:
+            return x
+        index = [slice(None)] * x.ndim
+        for along in axis:
+            if index[along] is backwards:
+                raise ValueError(f"axis {axis} names an axis twice")
+            index[along] = backwards
+        return xp.ascontiguousarray(x[tuple(index)])
 
     return run
 
 
 @kernel("roll")
 def roll(xp: Any) -> Any:
-    """See the op; one axis after the other is cut in two and put together again."""
+    """See the op; along one axis, it is cut in two and put together again."""
 
     def run(x: Any, shift: Any, *, axis: tuple[int, ...]) -> Any:
         shifts = shift if type(shift) is tuple else (shift,)
         if len(shifts) != len(axis) or not x.ndim:
             raise ValueError(f"shift {shift} does not fit axis {axis} of shape {x.shape}")
-        for by, along in zip(shifts, axis, strict=True):
-            size = x.shape[along]
-            left = by % size if size else 0
-            if left:
-                lead = (slice(None),) * (along % x.ndim)
-                x = xp.concatenate([x[(*lead, slice(size - left, None))], x[(*lead, slice(None, size - left))]], along)
-        return xp.ascontiguousarray(x)
+        if len(axis) != 1:
+            return xp.ascontiguousarray(xp.roll(x, shifts, axis))
+        (along,) = axis
+        size = x.shape[along]
+        cut = -shifts[0] % size if size else 0
+        if not cut:
+            return x
+        lead = (slice(None),) * (along % x.ndim)
+        return xp.concatenate([x[(*lead, slice(cut, None))], x[(*lead, slice(None, cut))]], along)
 
     return run
 
@@ -49,6 +58,8 @@ def reverse_sequence(xp: Any) -> Any:
             raise ValueError(f"seq_lengths must be in [0, {size}], and they reach from {seq_lengths.min()} to {seq_lengths.max()}")
         lengths, steps = seq_lengths.astype(xp.int64)[:, None], xp.arange(size)[None, :]
         picked = xp.where(steps < lengths, lengths - 1 - steps, steps)
+        if (batch_axis, seq_axis) == (0, 1):
+            return x[xp.arange(batch)[:, None], picked]
         rows = xp.moveaxis(x, (batch_axis, seq_axis), (0, 1))[xp.arange(batch)[:, None], picked]
         return xp.ascontiguousarray(xp.moveaxis(rows, (0, 1), (batch_axis, seq_axis)))
 

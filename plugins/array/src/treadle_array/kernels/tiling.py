@@ -2,19 +2,33 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 from treadle.declare import kernel
 
 
+_SHORT = 64
+"""Elements in a row below which a copy row by row costs more than the copy."""
+
+
 @kernel("tile")
 def tile(xp: Any) -> Any:
-    """See the op; every axis becomes two, of which the first is broadcast."""
+    """See the op; every axis becomes two, of which the first is broadcast, unless that would copy many short rows."""
 
     def run(x: Any, multiples: tuple[int, ...]) -> Any:
-        _require_multiples(x, multiples)
-        if all(n == 1 for n in multiples):
+        last = -1
+        for axis, times in enumerate(multiples):
+            if times != 1:
+                last = axis
+                if times < 0:
+                    raise ValueError(f"multiples {multiples} have a negative number")
+        if len(multiples) != x.ndim:
+            raise ValueError(f"multiples {multiples} do not fit shape {x.shape}")
+        if last < 0:
             return x
+        if 1 < prod(x.shape[last:]) < _SHORT:
+            return xp.tile(x, multiples)
         sources, targets, shape = [], [], []
         for size, times in zip(x.shape, multiples, strict=True):
             sources += [1, size]
@@ -25,11 +39,6 @@ def tile(xp: Any) -> Any:
         return result
 
     return run
-
-
-def _require_multiples(x: Any, multiples: tuple[int, ...]) -> None:
-    if len(multiples) != x.ndim or min(multiples, default=0) < 0:
-        raise ValueError(f"multiples {multiples} do not fit shape {x.shape}")
 
 
 @kernel("sum_tiles")
@@ -61,23 +70,13 @@ def _sum(xp: Any) -> Any:
 
 @kernel("repeat")
 def repeat(xp: Any) -> Any:
-    """See the op."""
+    """See the op; array modules refuse numbers that are negative or too few."""
     to_host = getattr(xp, "asnumpy", None)
 
     def run(x: Any, repeats: Any, *, axis: int) -> Any:
-        _require_repeats(x, repeats, axis)
-        if repeats.size == 1:
-            return xp.repeat(x, int(repeats.reshape(())), axis)
         return xp.repeat(x, repeats if to_host is None else to_host(repeats).tolist(), axis)
 
     return run
-
-
-def _require_repeats(x: Any, repeats: Any, axis: int) -> None:
-    if repeats.ndim > 1 or (repeats.size != 1 and repeats.size != x.shape[axis]):
-        raise ValueError(f"repeats of shape {repeats.shape} do not fit axis {axis} of shape {x.shape}")
-    if repeats.size and int(repeats.min()) < 0:
-        raise ValueError("repeats has a negative number")
 
 
 @kernel("sum_repeats")

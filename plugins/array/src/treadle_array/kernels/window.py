@@ -102,7 +102,7 @@ def batches(batch: int, item_bytes: int) -> Iterator[slice]:
 
 def widened(xp: Any, x: Any) -> Any:
     """Short floats as float32, in which they are accumulated; anything else as it is."""
-    return x.astype(xp.float32) if x.dtype.itemsize == 2 and x.dtype.kind not in "iu" else x
+    return x.astype(xp.float32) if x.dtype.itemsize < 4 and x.dtype.kind not in "iu" else x
 
 
 class Scratch:

@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 
 from treadle.declare import kernel
-from treadle_cpu.rows import along_axis, column_sum, per_row, row_starts
+from treadle_cpu.rows import along_axis, column_sum, row_max, row_sum
 
-_MAX, _SUM = np.maximum.reduceat, np.add.reduceat
 _NARROW_GRADIENT = 12
 
 
@@ -18,10 +17,9 @@ def softmax(xp: Any) -> Any:
     """See the op."""
 
     def by_rows(x: Any, out: Any) -> None:
-        starts = row_starts(x)
-        np.subtract(x, per_row(_MAX, x, starts), out)
+        np.subtract(x, row_max(x), out)
         np.exp(out, out)
-        np.divide(out, per_row(_SUM, out, starts), out)
+        np.divide(out, row_sum(out), out)
 
     def by_columns(x: Any, out: Any) -> None:
         np.subtract(x, np.maximum.reduce(x, 0), out)
@@ -37,7 +35,7 @@ def softmax_grad(xp: Any) -> Any:
 
     def by_rows(g: Any, y: Any, out: Any) -> None:
         np.multiply(g, y, out)
-        np.subtract(g, per_row(_SUM, out, row_starts(out)), out)
+        np.subtract(g, row_sum(out), out)
         np.multiply(out, y, out)
 
     def by_columns(g: Any, y: Any, out: Any) -> None:
@@ -52,9 +50,8 @@ def log_softmax(xp: Any) -> Any:
     """See the op."""
 
     def by_rows(x: Any, out: Any) -> None:
-        starts = row_starts(x)
-        np.subtract(x, per_row(_MAX, x, starts), out)
-        np.subtract(out, np.log(per_row(_SUM, np.exp(out), starts)), out)
+        np.subtract(x, row_max(x), out)
+        np.subtract(out, np.log(row_sum(np.exp(out))), out)
 
     def by_columns(x: Any, out: Any) -> None:
         np.subtract(x, np.maximum.reduce(x, 0), out)
@@ -69,7 +66,7 @@ def log_softmax_grad(xp: Any) -> Any:
 
     def by_rows(g: Any, y: Any, out: Any) -> None:
         np.exp(y, out)
-        np.multiply(out, per_row(_SUM, g, row_starts(g)), out)
+        np.multiply(out, row_sum(g), out)
         np.subtract(g, out, out)
 
     def by_columns(g: Any, y: Any, out: Any) -> None:
