@@ -6,9 +6,10 @@ resolved, the only invalidation there is.
 
 from __future__ import annotations
 
+import functools
 import importlib
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -22,11 +23,37 @@ from treadle.errors import PluginError, UnknownOpError
 KERNEL = "treadle-kernel"
 
 
-class Entry(NamedTuple):
-    """A registered thing and its plugin."""
+class Entry:
+    """A registered thing and its plugin; the thing may be loaded when it is first asked for.
 
-    value: Any
-    plugin: str
+    Attributes:
+        plugin: that registered it.
+        is_loaded: whether ``value`` can be read without importing anything.
+    """
+
+    __slots__ = ("_load", "_value", "plugin")
+
+    def __init__(self, value: Any, plugin: str, load: Callable[[], Any] | None = None) -> None:
+        self._value = value
+        self._load = load
+        self.plugin = plugin
+
+    @property
+    def is_loaded(self) -> bool:
+        """See the class."""
+        return self._load is None
+
+    @property
+    def value(self) -> Any:
+        """The thing."""
+        if self._load is not None:
+            self._value = self._load()
+            self._load = None
+        return self._value
+
+    def __iter__(self) -> Iterator[Any]:
+        """``thing, plugin = entry``."""
+        return iter((self.value, self.plugin))
 
 
 class KernelModule(NamedTuple):
@@ -86,11 +113,11 @@ class Registry:
                 self._plugin = outer
                 self.invalidate()
 
-    def _put(self, table: dict[str, Entry], kind: str, name: str, value: Any) -> None:
+    def _put(self, table: dict[str, Entry], kind: str, name: str, value: Any, load: Callable[[], Any] | None = None) -> None:
         taken = table.get(name)
         if taken is not None:
             raise PluginError(f"plugin {self._plugin!r} registers {kind} {name!r}, which plugin {taken.plugin!r} already registered")
-        table[name] = Entry(value, self._plugin)
+        table[name] = Entry(value, self._plugin, load)
 
     def add_op(self, op: Op) -> None:
         """Register one op."""
@@ -115,6 +142,30 @@ class Registry:
             for path, thing in found.public.items():
                 self.add_public(path, thing)
 
+    def add_op_index(self, index: Mapping[str, tuple[Sequence[str], Sequence[str]]]) -> None:
+        """Register what modules declare without importing them yet.
+
+        Args:
+            index: module name to the names of its ops and its public names, as ``declarations_index`` gives it. A module is imported when one of them
+                is first asked for.
+        """
+        for module, (ops, names) in index.items():
+            for name in ops:
+                self._put(self.ops, "op", name, None, functools.partial(_declared_op, module, name, self._plugin))
+            for path in names:
+                self._put(self.names, "the public name", path, None, functools.partial(_declared_name, module, path, self._plugin))
+
+    def add_kernel_index(self, *, for_: str, index: Mapping[str, Sequence[str]]) -> None:
+        """Offer kernels without importing their modules yet.
+
+        Args:
+            for_: a device type, or ``"array"``.
+            index: module name to the names of the ops that it has kernels for, as ``kernels_index`` gives it.
+        """
+        for module, ops in index.items():
+            for op in ops:
+                self._put_kernel(op, for_, self._plugin, None, functools.partial(_declared_kernel, module, op, self._plugin))
+
     def add_kernels(self, *, for_: str, module: str) -> None:
         """Offer the kernels of a module to devices of type ``for_`` (``"array"``: to all that have an array module).
 
@@ -138,9 +189,15 @@ class Registry:
             raise PluginError(f"plugin {self._plugin!r} registers {pass_class!r} as a pass; expected a Pass class with a `name` and a `run`")
         self._put(self.passes, "pass", name, pass_class)
 
-    def fill(self, role: str, function: Callable[..., Any]) -> None:
-        """Fill a role that the kernel leaves to plugins."""
-        self._put(self.roles, "the role", role, function)
+    def fill(self, role: str, function: Callable[..., Any] | str) -> None:
+        """Fill a role that the kernel leaves to plugins.
+
+        Args:
+            role: its name.
+            function: what fills it, or ``"module:name"`` of that, to be imported when it is first needed.
+        """
+        load = functools.partial(_named, function) if isinstance(function, str) else None
+        self._put(self.roles, "the role", role, None if load else function, load)
 
     # ------------------------------------------------------------------ asking
 
@@ -189,16 +246,14 @@ class Registry:
         importlib.import_module(pending.module)
         for name in [pending.module, *_submodules(pending.module)]:
             for kernel in declared_kernels.get(name, ()):
-                self._add_kernel(kernel, pending)
+                self._put_kernel(kernel.op, pending.for_, pending.plugin, kernel)
 
-    def _add_kernel(self, kernel: Kernel, source: KernelModule) -> None:
-        rows = self.kernels.setdefault(kernel.op, {})
-        taken = rows.get(source.for_)
+    def _put_kernel(self, op: str, for_: str, plugin: str, kernel: Kernel | None, load: Callable[[], Any] | None = None) -> None:
+        rows = self.kernels.setdefault(op, {})
+        taken = rows.get(for_)
         if taken is not None:
-            raise PluginError(
-                f"plugin {source.plugin!r} registers a kernel of op {kernel.op!r} for {source.for_!r}, which plugin {taken.plugin!r} already registered"
-            )
-        rows[source.for_] = Entry(kernel, source.plugin)
+            raise PluginError(f"plugin {plugin!r} registers a kernel of op {op!r} for {for_!r}, which plugin {taken.plugin!r} already registered")
+        rows[for_] = Entry(kernel, plugin, load)
 
     def on_invalidate(self, forget: Callable[[], None]) -> None:
         """Have ``forget`` called whenever resolved kernels may be out of date."""
@@ -208,6 +263,57 @@ class Registry:
         """Forget every resolved kernel."""
         for forget in self._resolvers:
             forget()
+
+
+def declarations_index(modules: Iterable[str]) -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:
+    """What modules declare, for ``add_op_index``: module name to the names of its ops and its public names."""
+    index = {}
+    for module in sorted(modules):
+        importlib.import_module(module)
+        found = declarations(module)
+        if found.ops or found.public:
+            index[module] = (tuple(sorted(op.name for op in found.ops)), tuple(sorted(found.public)))
+    return index
+
+
+def kernels_index(modules: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """What kernels modules declare, for ``add_kernel_index``: module name to the names of the ops."""
+    index = {}
+    for module in sorted(modules):
+        importlib.import_module(module)
+        if declared_kernels.get(module):
+            index[module] = tuple(sorted(kernel.op for kernel in declared_kernels[module]))
+    return index
+
+
+def _declared_op(module: str, name: str, plugin: str) -> Op:
+    importlib.import_module(module)
+    for op in declarations(module).ops:
+        if op.name == name:
+            op.plugin = plugin
+            return op
+    raise PluginError(f"plugin {plugin!r}: its index says that {module!r} declares op {name!r}, which it does not; make the index anew")
+
+
+def _declared_name(module: str, path: str, plugin: str) -> Any:
+    importlib.import_module(module)
+    found = declarations(module).public
+    if path not in found:
+        raise PluginError(f"plugin {plugin!r}: its index says that {module!r} offers {path!r}, which it does not; make the index anew")
+    return found[path]
+
+
+def _declared_kernel(module: str, op: str, plugin: str) -> Kernel:
+    importlib.import_module(module)
+    for kernel in declared_kernels.get(module, ()):
+        if kernel.op == op:
+            return kernel
+    raise PluginError(f"plugin {plugin!r}: its index says that {module!r} has a kernel of {op!r}, which it has not; make the index anew")
+
+
+def _named(path: str) -> Any:
+    module, _, name = path.partition(":")
+    return getattr(importlib.import_module(module), name)
 
 
 def _submodules(package: str) -> list[str]:

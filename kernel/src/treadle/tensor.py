@@ -65,11 +65,13 @@ class Operators:
 
 
 def _bootstrap(name: str) -> Callable[..., Any]:
-    """The operator before a plugin filled its role: load the ops, then call what is there."""
+    """The operator before it was needed: load what fills its role, and put that in place."""
 
     def operator(self: Any, *args: Any) -> Any:
         plugins.host.load_ops()
-        return registry.role(name)(self, *args)
+        function = registry.role(name)
+        setattr(Operators, name, function)
+        return function(self, *args)
 
     operator.__name__ = name
     return operator
@@ -79,7 +81,7 @@ def install_operators() -> None:
     """Put what fills the operator roles on ``Operators``; called after every registration."""
     for name in OPERATORS:
         entry = registry.roles.get(name)
-        setattr(Operators, name, entry.value if entry is not None else _bootstrap(name))
+        setattr(Operators, name, entry.value if entry is not None and entry.is_loaded else _bootstrap(name))
 
 
 def _unhashable(self: Any) -> NoReturn:

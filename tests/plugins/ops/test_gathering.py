@@ -183,10 +183,17 @@ def test_coordinates_that_do_not_fit_are_refused(indices, batch_dims, kind):
 
 def test_embedding_lookup_takes_rows_of_one_matrix_or_of_its_parts():
     whole = np.arange(10, dtype=np.float32).reshape(5, 2)
-    ids = [[0, 4], [3, 3]]
+    matrix, ids = td.Variable(whole), [[0, 4], [3, 3]]
     for way in (lambda f: f, td.function):
-        np.testing.assert_array_equal(way(lambda: td.nn.embedding_lookup(td.Variable(whole) if way is not td.function else whole, ids))().numpy(), whole[ids])
+        np.testing.assert_array_equal(way(lambda: td.nn.embedding_lookup(matrix, ids))().numpy(), whole[ids])
         np.testing.assert_array_equal(way(lambda: td.nn.embedding_lookup([whole[:3], whole[3:]], ids))().numpy(), whole[ids])
+
+
+def test_rows_of_a_greater_norm_are_scaled_down():
+    matrix = td.constant([[3.0, 4.0], [0.3, 0.4], [0.0, 0.0]])
+    for way in (lambda f: f, td.function):
+        rows = way(lambda m: td.nn.embedding_lookup(m, [[0, 1], [2, 0]], max_norm=1.0))(matrix)
+        np.testing.assert_allclose(rows.numpy(), [[[0.6, 0.8], [0.3, 0.4]], [[0, 0], [0.6, 0.8]]], rtol=1e-6)
 
 
 def test_embedding_lookup_refuses_an_id_out_of_range():

@@ -23,9 +23,10 @@ def some(shape, indices_shape, dtype, index_dtype="int32"):
 
 def one_by_one(tensor, indices, updates, function):
     result = tensor.copy()
-    for at in np.ndindex(*indices.shape[:-1]):
-        place = tuple(int(i) for i in indices[at])
-        result[place] = function(result[place], updates[at])
+    with np.errstate(over="ignore"):
+        for at in np.ndindex(*indices.shape[:-1]):
+            place = tuple(int(i) for i in indices[at])
+            result[place] = function(result[place], updates[at])
     return result
 
 

@@ -328,7 +328,8 @@ def explain(op: Op, inputs: list[Any], attrs: dict[str, Any], error: Exception) 
 def forget() -> None:
     """Drop every resolved kernel and remembered scalar."""
     for entry in registry.ops.values():
-        entry.value.table.clear()
+        if entry.is_loaded:
+            entry.value.table.clear()
     _bound.clear()
     _scalars.clear()
 

@@ -10,11 +10,12 @@ import numpy as np
 from treadle import dims as sizes
 from treadle.contracts.spec import Spec
 from treadle.declare import gradient, op, public
-from treadle.dtypes import DType, int32
+from treadle.dtypes import DType, float32, int32
 from treadle.inspection import get_static_value
 from treadle.tensor import SymbolicTensor
 from treadle_ops.arguments import axes_argument, integers_argument, tensor
 from treadle_ops.broadcasting import broadcast_to_op, shape_of
+from treadle_ops.casting import cast_op
 from treadle_ops.cumulative import cumprod_op
 from treadle_ops.elementwise import conj, divide_op, multiply
 from treadle_ops.inference import BOOL, NUMERIC, kinds_text, normalize_axes, reduced, require_kind
@@ -25,7 +26,9 @@ from treadle_ops.shaping import expand_dims_op, reshape_op
 # ---------------------------------------------------------------------- how they are declared
 
 
-def reduction(name: str, kinds: str, summary: str, *, value: Callable[[Any, Any], Any] | None = None, paths: tuple[str, ...] = ()) -> tuple[Any, Any]:
+def reduction(
+    name: str, kinds: str, summary: str, *, value: Any = None, dtype: Callable[[DType], DType] | None = None, paths: tuple[str, ...] = ()
+) -> tuple[Any, Any]:
     """Declare the op of a reduction and its public function.
 
     Args:
@@ -33,6 +36,7 @@ def reduction(name: str, kinds: str, summary: str, *, value: Callable[[Any, Any]
         kinds: of dtypes that it takes.
         summary: what it does, in one line, and what it gives over nothing.
         value: a ufunc of sizes, so that what is reduced of a known shape is known while tracing.
+        dtype: of the result, for that of the input; by default the same.
         paths: the public names; by default the name, and the name in ``math``.
 
     Returns:
@@ -40,7 +44,8 @@ def reduction(name: str, kinds: str, summary: str, *, value: Callable[[Any, Any]
     """
 
     def infer(x: Spec, *, axis: tuple[int, ...] | None, keepdims: bool) -> Spec:
-        result = Spec(reduced(x, axis, keepdims), require_kind(x, kinds))
+        own = require_kind(x, kinds)
+        result = Spec(reduced(x, axis, keepdims), own if dtype is None else dtype(own))
         if value is not None and x.value is not None:
             result.value = fitting(carried(lambda array: np.asarray(value.reduce(array, axis=axis, keepdims=keepdims), object), x), x.dtype)
         return result
@@ -140,7 +145,7 @@ def _(ctx: Any, g: Any) -> Any:
 @gradient(reduce_mean_op)
 def _(ctx: Any, g: Any) -> Any:
     (x,) = ctx.inputs
-    return spread(divide_op(g, count_of(x, ctx.axis)), x, ctx.axis, ctx.keepdims)
+    return spread(divided_by_count(g, x, ctx.axis), x, ctx.axis, ctx.keepdims)
 
 
 @gradient(reduce_prod_op)
@@ -165,14 +170,21 @@ def _others_along(x: Any, axis: int) -> Any:
     return multiply(before, cumprod_op(x, axis=axis, exclusive=True, reverse=True))
 
 
-def count_of(x: Any, axis: tuple[int, ...] | None) -> Any:
-    """How many elements go into one of a reduction's results: a number where it is known, else a scalar of the dtype of ``x``."""
+def divided_by_count(g: Any, x: Any, axis: tuple[int, ...] | None) -> Any:
+    """``g`` over the number of elements of ``x`` that go into one result; short floats in float32, where the number may not fit them."""
+    dtype = float32 if g.dtype.size == 2 else g.dtype
+    wide = g if g.dtype is dtype else cast_op(g, dtype=dtype)
+    share = divide_op(wide, _count(x, axis, dtype))
+    return share if share.dtype is g.dtype else cast_op(share, dtype=g.dtype)
+
+
+def _count(x: Any, axis: tuple[int, ...] | None, dtype: DType) -> Any:
     dims = x.dims
     if dims is not None:
         count = sizes.product(dims[a] for a in normalize_axes(axis, len(dims)))
         if type(count) is int:
             return count
-    return reduced_count(x, axis=axis, dtype=x.dtype)
+    return reduced_count(x, axis=axis, dtype=dtype)
 
 
 def spread(g: Any, x: Any, axis: tuple[int, ...] | None, keepdims: bool) -> Any:

@@ -13,7 +13,7 @@ from treadle_ops.inference import dims_of_value
 from treadle_ops.shaping import reshape_op
 
 
-@op("rows_of_axes")
+@op("rows_of_axes", can_fail=True)
 def rows_of_axes(x: Spec, axis: HostSpec) -> Spec:
     """``x`` as a matrix: a row holds the elements along the axes, in order."""
     return Spec((Dim.symbol(), Dim.symbol()), x.dtype)
@@ -25,7 +25,7 @@ def axes_of_rows(rows: Spec, axis: HostSpec, shape: HostSpec) -> Spec:
     return Spec(dims_of_value(shape), rows.dtype)
 
 
-@op("reduced_shape")
+@op("reduced_shape", can_fail=True)
 def reduced_shape(shape: HostSpec, axis: HostSpec, *, keepdims: bool) -> Spec:
     """A shape without the axes reduced, or with size 1 there."""
     rank = None if shape.value is None else len(shape.value)

@@ -24,7 +24,7 @@ def gather(xp: Any) -> Any:
         width = math.prod(params.shape[at + 1 :])
         rows = _rows(xp, params.shape, indices, at, batch)
         result = params.reshape(math.prod(params.shape[: at + 1]), width).take(rows, 0)
-        return result.reshape(*params.shape[:at], *indices.shape[batch:], *params.shape[at + 1 :])
+        return result.reshape((*params.shape[:at], *indices.shape[batch:], *params.shape[at + 1 :]))
 
     return run
 
@@ -79,7 +79,7 @@ def gather_nd(xp: Any) -> Any:
         else:
             result = rows.take(places, 0) if count else xp.empty((places.shape[0], rows.shape[1]), rows.dtype)
             result[bad] = 0
-        return result.reshape(*indices.shape[:-1], *rest)
+        return result.reshape((*indices.shape[:-1], *rest))
 
     return run
 

@@ -9,7 +9,7 @@ from math import prod
 from typing import Any
 
 from treadle.declare import kernel
-from treadle_array.kernels.pooling import inside_taps, lowest, pick, scatter, taps
+from treadle_array.kernels.pooling import inside_taps, kept, lowest, pick, put, scatter, taps
 from treadle_array.kernels.window import deliver, geometry, widened
 
 
@@ -64,10 +64,10 @@ def dilation2d_backprop_filter(xp: Any) -> Any:
         _require_shape(g, maxima.shape)
         wide = widened(xp, g)
         result = xp.zeros(filters.shape, wide.dtype)
-        rows, zero = result.reshape(-1, filters.shape[2]), xp.zeros((), wide.dtype)
+        rows = result.reshape(-1, filters.shape[2])
         if g.size:
             for number in range(rows.shape[0]):
-                rows[number] = xp.add.reduce(xp.where(xp.equal(first, number), wide, zero), axis=(0, 1, 2), dtype=wide.dtype)
+                rows[number] = xp.add.reduce(kept(xp, wide, xp.equal(first, number)), axis=(0, 1, 2), dtype=wide.dtype)
         return deliver(result, g.dtype, None)
 
     return run
@@ -98,8 +98,8 @@ def _dilate(xp: Any, input: Any, filters: Any, strides: Any, padding: Any, dilat
         for number, tap, which, met in taps(x, counts, window, strides, dilations, before):
             sums = x[met] + w[tap]
             larger = xp.greater(sums, maxima[which])
-            xp.copyto(maxima[which], sums, where=larger)
-            xp.copyto(first[which], number, where=larger)
+            put(xp, maxima[which], sums, larger)
+            put(xp, first[which], xp.array(number, first.dtype), larger)
     return maxima, first, before
 
 

@@ -28,7 +28,7 @@ def dynamic_partition(xp: Any) -> Any:
         rows = data.reshape(matrix)
         rest = data.shape[partitions.ndim :]
         pieces = (rows.take((numbers == i).nonzero()[0], 0) for i in range(num_partitions))
-        return [piece.reshape(piece.shape[0], *rest) for piece in pieces]
+        return [piece.reshape((piece.shape[0], *rest)) for piece in pieces]
 
     return run
 
@@ -63,7 +63,7 @@ def dynamic_stitch(xp: Any) -> Any:
         for index, rows in zip(indices, data, strict=True):
             if reaches_out(index, count):
                 raise IndexOutOfRangeError(f"an index is {int(index.min())}; indices must be 0 or more")
-            result[index.reshape(-1)] = rows.reshape(index.size, *rest)
+            result[index.reshape(-1)] = rows.reshape((index.size, *rest))
         return result
 
     return run
