@@ -14,7 +14,7 @@ import warnings
 from dataclasses import dataclass
 from typing import Any
 
-from treadle import settings
+from treadle import settings, state
 from treadle.discovery import entry_points
 from treadle.errors import PluginError
 from treadle.registry import Registry
@@ -81,6 +81,7 @@ class Host:
     def __init__(self, registry: Registry | None = None, path: list[str] | None = None) -> None:
         self.registry = registry or the_registry
         self._path = path
+        self.registry.failures = lambda: self.failures("treadle.ops")
         self._records: dict[tuple[str, str], PluginRecord] | None = None
         self._manager: Any = None
         self._lock = threading.RLock()
@@ -101,6 +102,7 @@ class Host:
         found: dict[tuple[str, str], PluginRecord] = {}
         for point in entry_points(GROUPS, self._path):
             key = (point.group, point.name)
+            state.own_packages.add(point.value.partition(":")[0].partition(".")[0])
             off = point.name in disabled or point.distribution in disabled
             record = PluginRecord(point.name, point.group, point.value, point.distribution, point.version, point.requires, disabled=off)
             taken = found.get(key)

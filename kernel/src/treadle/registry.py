@@ -73,6 +73,7 @@ class Registry:
         devices: device type to Device class.
         passes: name to Pass class.
         roles: what the kernel needs of a plugin, by role (``"__add__"``, ``"accumulate"``, ``"zeros_like"``, ``"cast"``).
+        failures: tells which op plugins failed or are switched off; the plugin host sets it.
         kernels: op name to device type (or ``array``) to the declared kernel.
     """
 
@@ -86,6 +87,7 @@ class Registry:
         self._pending: list[KernelModule] = []
         self._resolvers: list[Callable[[], None]] = []
         self._plugin = KERNEL
+        self.failures: Callable[[], str] = str
         self._lock = threading.RLock()
 
     # ------------------------------------------------------------------ registering
@@ -225,7 +227,8 @@ class Registry:
         """
         entry = self.roles.get(name)
         if entry is None:
-            raise PluginError(f"nothing fills the role {name!r}: install a distribution that does, such as treadle-ops (`pip install treadle-ops`)")
+            why = self.failures() or "install a distribution that does, such as treadle-ops (`pip install treadle-ops`)"
+            raise PluginError(f"nothing fills the role {name!r}: {why}")
         return entry.value
 
     def kernel_rows(self, op: str) -> dict[str, Entry]:

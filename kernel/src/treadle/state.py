@@ -57,6 +57,9 @@ def quiet_context() -> Context:
     return context
 
 
+own_packages: set[str] = {"treadle"}
+"""Packages whose lines are not the user's: the kernel, and every plugin found."""
+
 STATE = Shared()
 LOCAL = Local()
 _lock = threading.Lock()

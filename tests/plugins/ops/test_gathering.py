@@ -171,7 +171,9 @@ def test_coordinates_out_of_range_are_named_or_passed_over():
     assert td.gather_nd(td.zeros([0, 2]), [[1]], bad_indices_policy="IGNORE").numpy().tolist() == [[0, 0]]
 
 
-@pytest.mark.parametrize(("indices", "batch_dims", "kind"), [([[0, 0, 0]], 0, ValueError), ([[0.0]], 0, TypeError), (0, 0, ValueError), ([[0]], 1, ValueError)])
+@pytest.mark.parametrize(
+    ("indices", "batch_dims", "kind"), [([[0, 0, 0]], 0, ValueError), ([[0.0]], 0, TypeError), (0, 0, ValueError), ([[0]], 1, ValueError)]
+)
 def test_coordinates_that_do_not_fit_are_refused(indices, batch_dims, kind):
     for way in (lambda f: f, td.function):
         with pytest.raises(kind):

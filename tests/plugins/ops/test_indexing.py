@@ -220,7 +220,9 @@ def test_the_gradient_of_slice():
     assert slope(td.constant([1.0, 2.0, 3.0]), td.constant([1])).numpy().tolist() == [0, 3, 4]
 
 
-@pytest.mark.parametrize(("begin", "size"), [([1, 0, 0], [2, 1, 1]), ([-1, 0, 0], [1, 1, 1]), ([0, 0, 0], [-2, 1, 1]), ([0, 0], [1, 1]), ([3, 0, 0], [-1, 1, 1])])
+@pytest.mark.parametrize(
+    ("begin", "size"), [([1, 0, 0], [2, 1, 1]), ([-1, 0, 0], [1, 1, 1]), ([0, 0, 0], [-2, 1, 1]), ([0, 0], [1, 1]), ([3, 0, 0], [-1, 1, 1])]
+)
 def test_a_box_that_reaches_out_is_refused(begin, size):
     for way in (lambda f: f, td.function, of_unknown_shape):
         with pytest.raises(td.errors.InvalidArgumentError):
@@ -244,11 +246,11 @@ def test_masks_of_strided_slice_say_what_each_entry_is():
     np.testing.assert_array_equal(traced(x, td.constant([0, 1]), td.constant([1, 2])).numpy(), X[0:1, 1])
 
 
-def test_strided_slice_refuses_numbers_that_do_not_fit():
-    for numbers, masks in ((([0], [1, 2]), {}), (([0], [1], [0]), {}), (([0], [1], [-1]), {"shrink_axis_mask": 1}), ((0, 1), {})):
-        for way in (lambda f: f, td.function):
-            with pytest.raises(ValueError, match="strided_slice"):
-                way(lambda x: td.strided_slice(x, *numbers, **masks))(td.constant(X))
+@pytest.mark.parametrize(("numbers", "shrink"), [(([0], [1, 2]), 0), (([0], [1], [0]), 0), (([0], [1], [-1]), 1), ((0, 1), 0)])
+def test_strided_slice_refuses_numbers_that_do_not_fit(numbers, shrink):
+    for way in (lambda f: f, td.function):
+        with pytest.raises(ValueError, match="strided_slice"):
+            way(lambda x: td.strided_slice(x, *numbers, shrink_axis_mask=shrink))(td.constant(X))
 
 
 # ---------------------------------------------------------------------- what is known while tracing
@@ -277,7 +279,7 @@ def test_shape_arithmetic_stays_known():
         assert td.reshape(x, td.concat([[3, 8], shape[:1]], 0)).dims == (3, 8, n)
         assert td.zeros(td.gather(shape, [2, 0])).dims == (six, n)
         assert td.zeros(td.cast(shape, td.int64)[1:]).dims == (four, six)
-        assert td.zeros(shape[::-1] + [0, 1, 0]).dims == (six, four + 1, n)
+        assert td.zeros(td.add(shape[::-1], [0, 1, 0])).dims == (six, four + 1, n)
         assert td.zeros(td.slice(shape, [1], [-1])).dims == (four, six)
         assert x[1:, :3, ::2].dims == (x[1:].dims[0], 3, 3)
         assert x[: shape[0]].dims == (n, 4, 6)

@@ -62,7 +62,15 @@ def test_where_refuses_what_does_not_fit(args, kind):
             way(td.where)(*map(td.constant, args))
 
 
-MASKS = [((3, 4), (3,), None), ((3, 4), (3, 4), None), ((3, 4), (4,), 1), ((2, 3, 4), (3, 4), 1), ((2, 3, 4), (3,), -2), ((5,), (5,), None), ((0, 2), (0,), None)]
+MASKS = [
+    ((3, 4), (3,), None),
+    ((3, 4), (3, 4), None),
+    ((3, 4), (4,), 1),
+    ((2, 3, 4), (3, 4), 1),
+    ((2, 3, 4), (3,), -2),
+    ((5,), (5,), None),
+    ((0, 2), (0,), None),
+]
 
 
 @pytest.mark.parametrize(("shape", "mask_shape", "axis"), MASKS)
@@ -87,7 +95,9 @@ def test_boolean_mask_knows_the_other_sizes_while_tracing():
     assert f.get_concrete_function().structured_outputs.shape == [None, None, 4]
 
 
-@pytest.mark.parametrize(("shape", "mask", "axis"), [((2, 3), [True] * 3, None), ((2,), True, None), ((2, 3), [True] * 2, 1), ((2,), [[True], [True]], None)])
+@pytest.mark.parametrize(
+    ("shape", "mask", "axis"), [((2, 3), [True] * 3, None), ((2,), True, None), ((2, 3), [True] * 2, 1), ((2,), [[True], [True]], None)]
+)
 def test_a_mask_that_does_not_fit_is_refused(shape, mask, axis):
     for way in WAYS:
         with pytest.raises(ValueError, match="mask"):

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from treadle.dims import Dim, Size
@@ -71,6 +72,12 @@ class Spec:
         """The same dims and dtype, forgetting the content."""
         return self if self.value is None else Spec(self.dims, self.dtype, None, self.resource)
 
+    def substitute(self, sizes: Mapping[Dim, Size]) -> Spec:
+        """The same with symbols replaced by sizes, in dims and value."""
+        dims = None if self.dims is None else tuple(_substituted(d, sizes) for d in self.dims)
+        value = None if self.value is None else _substituted(self.value, sizes)
+        return self if dims == self.dims and value == self.value else Spec(dims, self.dtype, value, self.resource)
+
     def _identity(self) -> tuple[Any, ...]:
         return (self.dims, self.dtype, self.value, self.resource)
 
@@ -84,6 +91,14 @@ class Spec:
         dims = "?" if self.dims is None else ", ".join(str(d) for d in self.dims)
         value = "" if self.value is None else f" = {render_value(self.value)}"
         return f"{self.dtype.name}{'&' if self.resource else ''}[{dims}]{value}"
+
+
+def _substituted(value: Any, sizes: Mapping[Dim, Size]) -> Any:
+    if isinstance(value, tuple):
+        return tuple(_substituted(v, sizes) for v in value)
+    if isinstance(value, Dim):
+        return value.substitute({s: sizes[s] for s in value.symbols() if s in sizes})
+    return value
 
 
 def render_value(value: Any) -> str:

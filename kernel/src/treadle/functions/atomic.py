@@ -18,7 +18,7 @@ from treadle.grappler.meta import MetaOptimizer
 from treadle.grappler.schedule import in_force
 from treadle.graph.func_graph import FuncGraph
 from treadle.graph.graph import Node, Value
-from treadle.graph.inline import inlined
+from treadle.graph.inline import caller_sizes, inlined
 from treadle.graph.structural import CALL, CONST, CUSTOM, PLACEHOLDER, READ
 from treadle.registry import registry
 from treadle.runtime.plan import Plan
@@ -216,14 +216,7 @@ class AtomicFunction:
 
 def _outside(spec: Spec, graph: FuncGraph, values: list[Value]) -> Spec:
     """The spec of a result as the caller sees it: the callee's sizes in terms of what it was called with."""
-    if spec.dims is None or spec.is_static:
-        return spec.without_value()
-    binding: dict[Any, Any] = {}
-    for mine, theirs in zip(graph.inputs, values, strict=True):
-        if mine.spec.dims is not None and theirs.spec.dims is not None:
-            binding.update({d: s for d, s in zip(mine.spec.dims, theirs.spec.dims, strict=True) if not isinstance(d, int) and d.name is not None})
-    dims = tuple(d if isinstance(d, int) else d.substitute({s: binding[s] for s in d.symbols() if s in binding}) for d in spec.dims)
-    return Spec(dims, spec.dtype)
+    return spec.without_value().substitute(caller_sizes(graph, values))
 
 
 class _Halves:

@@ -46,6 +46,9 @@ class Function:
         autograph: convert Python control flow on tensors.
         reduce_retracing: after a second trace that differs in sizes only, trace once for all sizes.
         options: TensorFlow's other options, kept but without effect.
+
+    Attributes:
+        signature: how the function takes its arguments.
     """
 
     def __init__(
@@ -66,7 +69,7 @@ class Function:
         self._name = getattr(python_function, "__name__", type(python_function).__name__)
         if isinstance(python_function, functools.partial):
             self._name = getattr(python_function.func, "__name__", "partial")
-        self._signature = signature or Signature(python_function, input_signature, self._name, bound)
+        self.signature = signature or Signature(python_function, input_signature, self._name, bound)
         self._fast: dict[Any, Any] = {}
         self._traces: dict[Key, ConcreteFunction] = {}
         self._relaxed: list[ConcreteFunction] = []
@@ -151,7 +154,7 @@ class Function:
         self._fast[parts[0] if len(parts) == 1 else tuple(parts)] = entry
 
     def _find(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[ConcreteFunction, Call]:
-        call = self._signature.call(args, kwargs, self._context())
+        call = self.signature.call(args, kwargs, self._context())
         concrete = self._traces.get(call.key) or self._find_relaxed(call)
         if concrete is None:
             concrete = self._trace_once(call)
@@ -188,7 +191,7 @@ class Function:
                 )
         if wider is not call:
             self._relaxed.append(concrete)
-        elif self._signature.specs is not None:
+        elif self.signature.specs is not None:
             self._relaxed = [concrete]
         else:
             self._traces[call.key] = concrete
@@ -201,7 +204,7 @@ class Function:
     def _widened(self, call: Call) -> Call:
         """The call with sizes replaced by None: as the input signature says, or as earlier traces differ."""
         key = call.key
-        if self._signature.specs is not None:
+        if self.signature.specs is not None:
             return Call(Key(key.structure, self._signature_parts(call), key.context), call.leaves)
         if not self._reduce_retracing:
             return call
@@ -213,12 +216,12 @@ class Function:
 
     def _signature_parts(self, call: Call) -> tuple[Any, ...]:
         """The parts of the input signature where a leaf has a spec there."""
-        specs = self._signature.specs
+        specs = self.signature.specs
         assert specs is not None
-        names = [p.name for p in self._signature.parameters]
+        names = [p.name for p in self.signature.parameters]
         args, kwargs = call.key.structure.unflatten(list(range(len(call.leaves))))
         parts = list(call.key.parts)
-        star = next((p.name for p in self._signature.parameters if p.kind is p.VAR_POSITIONAL), None)
+        star = next((p.name for p in self.signature.parameters if p.kind is p.VAR_POSITIONAL), None)
         for i, value in enumerate(args):
             name = names[i] if i < len(names) and names[i] != star else star
             if name is None or name not in specs:
@@ -238,7 +241,7 @@ class Function:
     def _paths(self, call: Call) -> list[str]:
         """Per leaf, the name of the argument that it is in."""
         args, kwargs = call.key.structure.unflatten(list(range(len(call.leaves))))
-        names = [p.name for p in self._signature.parameters if p.kind is not p.KEYWORD_ONLY]
+        names = [p.name for p in self.signature.parameters if p.kind is not p.KEYWORD_ONLY]
         paths = [""] * len(call.leaves)
         for i, value in enumerate(args):
             name = names[min(i, len(names) - 1)] if names else "args"
@@ -254,8 +257,8 @@ class Function:
 
         Without arguments, that of the input signature, or the only one there is.
         """
-        if not args and not kwargs and self._signature.specs is not None:
-            bound = self._signature.python.bind(*self._signature.specs.values())
+        if not args and not kwargs and self.signature.specs is not None:
+            bound = self.signature.python.bind(*self.signature.specs.values())
             args, kwargs = bound.args, bound.kwargs
         concrete, _ = self._find(args, kwargs)
         concrete.atomic.executable()

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import linecache
 import sys
+from types import FrameType
 from typing import NamedTuple
+
+from treadle.state import own_packages
 
 
 class Source(NamedTuple):
@@ -28,11 +31,11 @@ UNKNOWN = Source("<unknown>", 0, "?")
 
 
 def caller() -> Source:
-    """The innermost line on the stack that is not treadle's own."""
-    frame = sys._getframe(1)
+    """The innermost line on the stack that is neither treadle's nor a plugin's."""
+    frame: FrameType | None = sys._getframe(1)
     while frame is not None:
-        if not frame.f_globals.get("__name__", "").startswith("treadle"):
+        if frame.f_globals.get("__name__", "").partition(".")[0] not in own_packages:
             code = frame.f_code
             return Source(code.co_filename, frame.f_lineno, code.co_name)
-        frame = frame.f_back  # type: ignore[assignment]
+        frame = frame.f_back
     return UNKNOWN

@@ -31,6 +31,7 @@ class Plan:
     Attributes:
         run: takes the buffers of the graph's inputs (Variables for resources) and gives the only output's buffer, or a tuple of all.
         text: the generated program.
+        nodes_by_line: which node a line of it is for.
         loud: it calls back into the user's program, so it must not run inside the quiet context.
     """
 
@@ -39,7 +40,7 @@ class Plan:
         self.name = graph.name
         self.text = writer.text
         self.loud = writer.loud
-        self._lines = writer.nodes_by_line
+        self.nodes_by_line = writer.nodes_by_line
         namespace = writer.namespace
         self._code = compile(self.text, f"<plan of {graph.name}>", "exec")
         exec(self._code, namespace)
@@ -79,7 +80,7 @@ class Plan:
         code = self.run.__code__  # type: ignore[attr-defined]
         while trace is not None:
             if trace.tb_frame.f_code is code:
-                found = self._lines.get(trace.tb_lineno)
+                found = self.nodes_by_line.get(trace.tb_lineno)
             trace = trace.tb_next
         return found
 

@@ -66,7 +66,7 @@ def find_traces(function: Any, args: list[Any], kwargs: dict[str, Any], target: 
         return [function]
     if not users_file.is_traced(function):
         function = Function(function)
-    signature: inspect.Signature = function._signature.python
+    signature: inspect.Signature = function.signature.python
     if args or kwargs:
         try:
             signature.bind(*args, **kwargs)
@@ -180,7 +180,7 @@ class _Explanation:
         if not text:
             self._out.print(plain(f"{executable.plan!r} has no text"))
             return
-        nodes = getattr(executable.plan, "_lines", {})  # line number to node, for error messages
+        nodes = executable.plan.nodes_by_line  # line number to node, for error messages
         lines = text.rstrip("\n").splitlines()
         width = min(max(map(len, lines)), 60)
         for number, line in enumerate(lines, 1):

@@ -56,7 +56,7 @@ class CpuDevice(Device):
                 current = int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
         except OSError:
             current = peak
-        return MemoryInfo(current, peak)
+        return MemoryInfo(current, max(peak, current))
 
     def details(self) -> dict[str, Any]:
         """The processor's name and the number of its cores."""

@@ -23,6 +23,7 @@ from treadle_ops.window import (
     channels_last,
     flat_padding,
     is_channels_first,
+    is_first,
     over_batches,
     padding_argument,
     per_axis,
@@ -268,35 +269,6 @@ def convolution(
     if known is None or not 3 <= len(known) <= 5:
         raise InvalidArgumentError(f"filters of shape {w.shape} have no 1, 2 or 3 spatial axes beside their input and output channels")
     return convolve(x, w, len(known) - 2, strides, padding, is_first(data_format), dilations)
-
-
-def is_first(data_format: str | None) -> bool:
-    """Whether a data format, of whatever rank, names the channels before the spatial axes."""
-    return data_format is not None and data_format.startswith("NC")
-
-
-@public("nn.atrous_conv2d")
-def atrous_conv2d(value: Any, filters: Any, rate: int, padding: Any, name: str | None = None) -> Any:
-    """Convolution over two spatial axes with ``rate - 1`` elements skipped between those that a window sees.
-
-    Args:
-        value: ``(batch, height, width, channels)``, real.
-        filters: ``(height, width, channels, outputs)`` of the dtype of ``value``.
-        rate: an int greater than 0.
-        padding: ``"SAME"`` or ``"VALID"``.
-        name: ignored.
-
-    Returns:
-        ``(batch, windows, windows, outputs)`` of the dtype of ``value``.
-
-    Raises:
-        ShapeError: the channels do not fit the filters, or a window is larger than the input.
-        InvalidArgumentError: the rate or the padding is not valid.
-
-    Sources:
-        TensorFlow ``tf.nn.atrous_conv2d``.
-    """
-    return convolve(value, filters, 2, 1, padding, False, rate)
 
 
 # ---------------------------------------------------------------------- TensorFlow's raw ops

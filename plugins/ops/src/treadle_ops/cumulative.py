@@ -68,7 +68,7 @@ def cumprod_op(x: Spec, *, axis: int, exclusive: bool, reverse: bool) -> Spec:
 
 @gradient(cumprod_op)
 def _(ctx: Any, g: Any) -> Any:
-    x = conj(ctx.inputs[0])
+    (x,) = ctx.inputs  # not conjugated, as in TensorFlow
     axis, reverse = ctx.axis, ctx.reverse
     if ctx.exclusive:
         g = shift(g, axis=axis, by=1 if reverse else -1, fill=0.0)

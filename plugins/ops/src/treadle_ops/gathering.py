@@ -35,7 +35,9 @@ def gather_op(params: Spec, indices: IndexSpec, *, axis: int, batch_dims: int) -
     if at < batch:
         raise InvalidArgumentError(f"axis {axis} is one of the batch axes: batch_dims is {batch}; axis must not be less")
     if any(sizes.known_different(a, b) for a, b in zip(params.dims[:batch], indices.dims[:batch], strict=True)):
-        raise ShapeError(f"params of shape {params.shape} and indices of shape {indices.shape} differ in the first {batch} axes; batch axes must be equal")
+        raise ShapeError(
+            f"params of shape {params.shape} and indices of shape {indices.shape} differ in the first {batch} axes; batch axes must be equal"
+        )
     dims = (*params.dims[:at], *indices.dims[batch:], *params.dims[at + 1 :])
     return Spec(dims, params.dtype, _picked(params, indices, at, batch))
 
@@ -142,13 +144,17 @@ def gather_nd_op(params: Spec, indices: IndexSpec, *, batch_dims: int, ignore: b
     rank = None if params.dims is None else len(params.dims)
     depth = require_depth(indices, rank, batch_dims)
     if indices.dims is not None and not 0 <= batch_dims < len(indices.dims):
-        raise InvalidArgumentError(f"batch_dims {batch_dims} is out of range for indices of shape {indices.shape}; expected 0 to {len(indices.dims) - 1}")
+        raise InvalidArgumentError(
+            f"batch_dims {batch_dims} is out of range for indices of shape {indices.shape}; expected 0 to {len(indices.dims) - 1}"
+        )
     if rank is not None and batch_dims > rank:
         raise InvalidArgumentError(f"batch_dims {batch_dims} is out of range for params of shape {params.shape}")
     if params.dims is None or indices.dims is None or depth is None:
         return Spec(None, params.dtype)
     if any(sizes.known_different(a, b) for a, b in zip(params.dims[:batch_dims], indices.dims[:batch_dims], strict=True)):
-        raise ShapeError(f"params of shape {params.shape} and indices of shape {indices.shape} differ in the first {batch_dims} axes; batch axes must be equal")
+        raise ShapeError(
+            f"params of shape {params.shape} and indices of shape {indices.shape} differ in the first {batch_dims} axes; batch axes must be equal"
+        )
     return Spec((*indices.dims[:-1], *params.dims[batch_dims + depth :]), params.dtype)
 
 

@@ -111,7 +111,9 @@ class IndexedSlicesSpec(TypeSpec):
 
     value_type = IndexedSlices
 
-    def __init__(self, shape: Any = None, dtype: Any = float32, indices_dtype: Any = int64, dense_shape_dtype: Any = None, indices_shape: Any = None) -> None:
+    def __init__(
+        self, shape: Any = None, dtype: Any = float32, indices_dtype: Any = int64, dense_shape_dtype: Any = None, indices_shape: Any = None
+    ) -> None:
         self._shape = TensorShape(shape)
         self._dtype = as_dtype(dtype)
         self._indices_dtype = as_dtype(indices_dtype)

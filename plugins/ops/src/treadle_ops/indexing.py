@@ -1,7 +1,7 @@
 """Python's ``x[index]`` on tensors, and ``x`` with a part of it replaced, which assigning to a slice of a Variable needs.
 
-Ints, slices, ``...`` and None mean what they mean in NumPy; so does one bool tensor. Lists and tensors that are not scalar are no indices: ``td.gather``
-and ``td.gather_nd`` select by them.
+Ints, slices, ``...`` and None mean what they mean in NumPy; so does one bool tensor. Lists and tensors that are not scalar are no indices:
+``td.gather`` and ``td.gather_nd`` select by them.
 """
 
 from __future__ import annotations

@@ -31,7 +31,9 @@ def one_hot_op(indices: IndexSpec, depth: HostSpec, *, axis: int, dtype: DType) 
 
 
 @public("one_hot")
-def one_hot(indices: Any, depth: Any, on_value: Any = None, off_value: Any = None, axis: Any = None, dtype: Any = None, name: str | None = None) -> Any:
+def one_hot(
+    indices: Any, depth: Any, on_value: Any = None, off_value: Any = None, axis: Any = None, dtype: Any = None, name: str | None = None
+) -> Any:
     """A vector for every index, with ``on_value`` at its position and ``off_value`` elsewhere.
 
     Args:
@@ -64,7 +66,9 @@ def one_hot(indices: Any, depth: Any, on_value: Any = None, off_value: Any = Non
             wanted = wanted or value.dtype
             require_rank(Spec(value.dims, value.dtype), 0, "a value")
             if value.dtype is not wanted:
-                raise DTypeError(f"one_hot: a value has dtype {value.dtype.name} where {wanted.name} is wanted; on_value, off_value and dtype must agree")
+                raise DTypeError(
+                    f"one_hot: a value has dtype {value.dtype.name} where {wanted.name} is wanted; on_value, off_value and dtype must agree"
+                )
     default = (True, False) if wanted.is_bool else (1, 0)
     return where_op(one_hot_op(indices, length, axis=at, dtype=bool_dtype), default[0] if on is None else on, default[1] if off is None else off)
 

@@ -77,7 +77,9 @@ def dynamic_partition(data: Any, partitions: Any, num_partitions: int, name: str
 def dynamic_stitch_op(indices: Sequence[IndexSpec], data: Sequence[Spec]) -> Spec:
     """Rows put in the places that the indices say; of several for one place the last stands, and places without a row are zeros."""
     if not indices or len(indices) != len(data):
-        raise InvalidArgumentError(f"dynamic_stitch needs as many tensors of data as of indices, and at least one; got {len(data)} and {len(indices)}")
+        raise InvalidArgumentError(
+            f"dynamic_stitch needs as many tensors of data as of indices, and at least one; got {len(data)} and {len(indices)}"
+        )
     dtype = same_dtype(*data)
     rest = None
     for index, rows in zip(indices, data, strict=True):
@@ -89,7 +91,8 @@ def dynamic_stitch_op(indices: Sequence[IndexSpec], data: Sequence[Spec]) -> Spe
             raise ShapeError(f"data of shape {rows.shape} must begin with the shape {index.shape} of its indices")
         inner = rows.dims[rank:]
         if rest is not None and (len(rest) != len(inner) or any(sizes.known_different(a, b) for a, b in zip(rest, inner, strict=True))):
-            raise ShapeError(f"after the shapes of their indices the data have the shapes {Spec(rest, dtype).shape} and {Spec(inner, dtype).shape}; they must agree")
+            shapes = f"{Spec(rest, dtype).shape} and {Spec(inner, dtype).shape}"
+            raise ShapeError(f"after the shapes of their indices the data have the shapes {shapes}; they must agree")
         rest = inner if rest is None else tuple(sizes.unify(a, b, "dynamic_stitch") for a, b in zip(rest, inner, strict=True))
     return Spec(None if rest is None else (_stitched_size(indices), *rest), dtype)
 

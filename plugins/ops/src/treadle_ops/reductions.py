@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -50,7 +51,7 @@ def reduction(
             result.value = fitting(carried(lambda array: np.asarray(value.reduce(array, axis=axis, keepdims=keepdims), object), x), x.dtype)
         return result
 
-    infer.__module__ = summarized.__module__
+    infer.__module__ = inspect.currentframe().f_back.f_globals["__name__"]  # type: ignore[union-attr]
     infer.__doc__ = summary
     entry = op(name)(infer)
 
@@ -58,7 +59,7 @@ def reduction(
         return reduce_along(entry, input_tensor, axis, keepdims)
 
     function.__name__ = function.__qualname__ = name
-    function.__module__ = summarized.__module__
+    function.__module__ = infer.__module__
     function.__doc__ = summarized(summary, kinds_text(kinds), paths[0] if paths else name)
     return entry, public(*(paths or (name, f"math.{name}")))(function)
 

@@ -1,7 +1,7 @@
 """Values put into, or combined with, places of a tensor that are given by coordinates.
 
-Coordinates lie along the last axis of the indices, as for ``gather_nd``, whose gradient is here too. Where one repeats, updates are added, or the last one
-stands.
+Coordinates lie along the last axis of the indices, as for ``gather_nd``, whose gradient is here too. Where one repeats, updates are added, or
+the last one stands.
 """
 
 from __future__ import annotations

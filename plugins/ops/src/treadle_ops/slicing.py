@@ -45,12 +45,14 @@ def tensor_strided_slice_update_op(x: Spec, numbers: HostSpec, value: Spec, *, i
     """``x`` with ``value``, which broadcasts, put where the index selects."""
     dtype = same_dtype(x, value)
     target = selected(x, _known(index, numbers))
-    if target.dims is not None and value.dims is not None:
-        if len(value.dims) > len(target.dims) or any(
-            have != 1 and sizes.known_different(have, want) for have, want in zip(reversed(value.dims), reversed(target.dims), strict=False)
-        ):
-            raise ShapeError(f"a value of shape {value.shape} is assigned to {shown(index)}, which has shape {target.shape}; it must broadcast to that")
+    if target.dims is not None and value.dims is not None and not _broadcasts_to(value.dims, target.dims):
+        raise ShapeError(f"a value of shape {value.shape} is assigned to {shown(index)}, which has shape {target.shape}; it must broadcast to that")
     return Spec(x.dims, dtype)
+
+
+def _broadcasts_to(dims: tuple[Size, ...], wanted: tuple[Size, ...]) -> bool:
+    pairs = zip(reversed(dims), reversed(wanted), strict=False)
+    return len(dims) <= len(wanted) and not any(have != 1 and sizes.known_different(have, want) for have, want in pairs)
 
 
 def _known(index: tuple[Any, ...], numbers: Spec) -> tuple[Any, ...]:
@@ -118,8 +120,8 @@ def _count(axis: int, begin: Any, count: Any, whole: Any, x: Spec) -> Size:
     wrong = wrong or (isinstance(rest, int) and (rest < 0 or (isinstance(count, int) and count > rest)))
     if wrong:
         raise InvalidArgumentError(
-            f"begin {begin} and size {count} do not fit axis {axis} with size {whole} (shape {x.shape}); expected 0 <= begin and begin + size <= {whole}, "
-            "or size -1 for what is left"
+            f"begin {begin} and size {count} do not fit axis {axis} with size {whole} (shape {x.shape}); "
+            f"expected 0 <= begin and begin + size <= {whole}, or size -1 for what is left"
         )
     if isinstance(count, int):
         taken = rest if count == -1 else count
@@ -216,7 +218,9 @@ def strided_slice(
     stops = _numbers(end, "end")
     steps = [1] * len(starts) if strides is None else _numbers(strides, "strides")
     if not len(starts) == len(stops) == len(steps):
-        raise InvalidArgumentError(f"strided_slice: begin, end and strides have {len(starts)}, {len(stops)} and {len(steps)} numbers; give as many of each")
+        raise InvalidArgumentError(
+            f"strided_slice: begin, end and strides have {len(starts)}, {len(stops)} and {len(steps)} numbers; give as many of each"
+        )
     index: list[Any] = []
     numbers: list[Any] = []
 

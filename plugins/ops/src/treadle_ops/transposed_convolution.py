@@ -8,11 +8,12 @@ from treadle.declare import public
 from treadle.errors import InvalidArgumentError
 from treadle.tensor import Tensor
 from treadle_ops.arguments import shape_argument
-from treadle_ops.convolution import conv_backprop_input_op, is_first, pair
-from treadle_ops.window import channels_first, channels_last, full_shape, is_channels_first, padding_argument, per_axis
+from treadle_ops.convolution import conv_backprop_input_op, pair
+from treadle_ops.window import channels_first, channels_last, full_shape, is_channels_first, is_first, padding_argument, per_axis
 
 
-def _transpose(input: Any, filters: Any, shape: Any, rank: int, strides: Any, padding: Any, first: bool, dilations: Any) -> Any:
+def convolve_transposed(input: Any, filters: Any, shape: Any, rank: int, strides: Any, padding: Any, first: bool, dilations: Any) -> Any:
+    """The transposed convolution of TensorFlow's arguments; ``first``: channels come before the spatial axes."""
     attrs = {
         "strides": per_axis(strides, rank, first, "strides"),
         "padding": padding_argument(padding, rank, first),
@@ -59,7 +60,7 @@ def conv1d_transpose(
     Sources:
         TensorFlow ``tf.nn.conv1d_transpose``.
     """
-    return _transpose(input, filters, output_shape, 1, strides, padding, is_channels_first(data_format, 1), dilations)
+    return convolve_transposed(input, filters, output_shape, 1, strides, padding, is_channels_first(data_format, 1), dilations)
 
 
 @public("nn.conv2d_transpose")
@@ -95,7 +96,7 @@ def conv2d_transpose(
     Sources:
         TensorFlow ``tf.nn.conv2d_transpose``.
     """
-    return _transpose(input, filters, output_shape, 2, strides, padding, is_channels_first(data_format, 2), dilations)
+    return convolve_transposed(input, filters, output_shape, 2, strides, padding, is_channels_first(data_format, 2), dilations)
 
 
 @public("nn.conv3d_transpose")
@@ -131,7 +132,7 @@ def conv3d_transpose(
     Sources:
         TensorFlow ``tf.nn.conv3d_transpose``.
     """
-    return _transpose(input, filters, output_shape, 3, strides, padding, is_channels_first(data_format, 3), dilations)
+    return convolve_transposed(input, filters, output_shape, 3, strides, padding, is_channels_first(data_format, 3), dilations)
 
 
 @public("nn.conv_transpose")
@@ -171,29 +172,4 @@ def conv_transpose(
     count = (wanted.dims or (None,))[0] if isinstance(wanted, Tensor) else len(wanted)
     if count not in (3, 4, 5):
         raise InvalidArgumentError(f"output_shape must have 3, 4 or 5 sizes: batch, 1 to 3 spatial sizes and channels; it has {count}")
-    return _transpose(input, filters, wanted, count - 2, strides, padding, is_first(data_format), dilations)
-
-
-@public("nn.atrous_conv2d_transpose")
-def atrous_conv2d_transpose(value: Any, filters: Any, output_shape: Any, rate: int, padding: Any, name: str | None = None) -> Any:
-    """The transpose (gradient) of ``nn.atrous_conv2d``.
-
-    Args:
-        value: ``(batch, height, width, outputs)``, real.
-        filters: ``(height, width, channels, outputs)`` of the dtype of ``value``.
-        output_shape: the shape of the result.
-        rate: an int greater than 0.
-        padding: ``"SAME"`` or ``"VALID"``.
-        name: ignored.
-
-    Returns:
-        A tensor of ``output_shape`` and the dtype of ``value``.
-
-    Raises:
-        ShapeError: a convolution of ``output_shape`` would not give the shape of ``value``.
-        InvalidArgumentError: the rate or the padding is not valid.
-
-    Sources:
-        TensorFlow ``tf.nn.atrous_conv2d_transpose``.
-    """
-    return _transpose(value, filters, output_shape, 2, 1, padding, False, rate)
+    return convolve_transposed(input, filters, wanted, count - 2, strides, padding, is_first(data_format), dilations)

@@ -42,6 +42,11 @@ def is_channels_first(data_format: Any, rank: int) -> bool:
     raise InvalidArgumentError(f"data_format {data_format!r} is not known; expected {_LAST[rank - 1]!r} or {_FIRST[rank - 1]!r}")
 
 
+def is_first(data_format: str | None) -> bool:
+    """Whether a data format, of whatever rank, names the channels before the spatial axes."""
+    return data_format is not None and data_format.startswith("NC")
+
+
 def channels_last(x: Any, rank: int) -> Any:
     """A tensor with channels first as one with channels last."""
     return transpose_op(x, perm=(0, *range(2, rank + 2), 1))

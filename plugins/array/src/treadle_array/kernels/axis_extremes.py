@@ -7,7 +7,7 @@ from typing import Any
 
 from treadle.declare import kernel
 from treadle_array.axis_sums import summation, widened
-from treadle_array.kernels.reductions import kept_shape
+from treadle_array.kernels.reductions import kept_shape, reduced_shape
 
 FEW = 16
 """Columns below which comparing them one by one beats NumPy's loop per row."""
@@ -44,15 +44,6 @@ def _extreme(xp: Any, method: str, of_two: Any, of_no_floats: float, of_no_integ
         return found if wide is x else found.astype(x.dtype)
 
     return run
-
-
-def reduced_shape(shape: tuple[int, ...], axis: tuple[int, ...] | None, keepdims: bool) -> tuple[int, ...]:
-    """The shape of a reduction's result."""
-    if keepdims:
-        return kept_shape(shape, axis)
-    rank = len(shape)
-    kept_shape(shape, axis)
-    return () if axis is None else tuple(n for i, n in enumerate(shape) if i not in axis and i - rank not in axis)
 
 
 @kernel("share_among_ties")

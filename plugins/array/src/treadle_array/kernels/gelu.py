@@ -2,6 +2,8 @@
 
 With Q(t) the probability that a normal variable exceeds t >= 0, ``gelu(x) = max(x, 0) - |x| Q(|x|)``, which is accurate in the left tail too, where
 ``x/2 (1 + erf(x/sqrt(2)))`` cancels. ``exp(t*t/2) Q(t) (t + k)`` is a polynomial in ``(t - k) / (t + k)``, to the accuracy of the dtype.
+
+The constants are TensorFlow's, which rounds sqrt(1/2) and 0.044715 to float32 in every dtype: a float64 ``x`` stands for ``t = 0.999999983 x``.
 """
 
 from __future__ import annotations
@@ -12,7 +14,8 @@ from treadle.declare import kernel
 from treadle_array.blocks import bound, elementwise, scalars
 
 _SQRT_2_OVER_PI = 0.7978845608028654
-_CUBIC = 0.044715
+_CUBIC = 0.04471499845385552
+_STRETCH = 0.70710676908493042 / 0.70710678118654757
 _LARGE = 1e30
 _FAR = 1000.0
 """From here on a gradient is 0 or 1; its square and its cube are finite."""
@@ -95,12 +98,16 @@ def gelu(xp: Any) -> Any:
     """See the op."""
     zero, large, normal_tail = bound(xp, 0), bound(xp, _LARGE), _NormalTail(xp)
 
-    def exact(x: Any, out: Any, t: Any, tail: Any, u: Any) -> None:
+    def exact(x: Any, out: Any, t: Any, tail: Any, u: Any, stretch: Any, back: Any) -> None:
         xp.minimum(x, large(x), out=t)
         xp.absolute(t, t)
+        if x.dtype.itemsize == 8:
+            xp.multiply(t, stretch, t)
         normal_tail(t, tail, out, u, out)
         xp.multiply(tail, out, tail)
         xp.multiply(tail, t, tail)
+        if x.dtype.itemsize == 8:
+            xp.multiply(tail, back, tail)
         xp.maximum(x, zero(x), out=out)
         xp.subtract(out, tail, out)
 
@@ -114,7 +121,10 @@ def gelu(xp: Any) -> Any:
         xp.add(out, one, out)
         xp.divide(x, out, out)
 
-    kernels = elementwise(xp, exact, scratch=3), elementwise(xp, by_tanh, 1, -2 * _SQRT_2_OVER_PI, -2 * _SQRT_2_OVER_PI * _CUBIC)
+    kernels = (
+        elementwise(xp, exact, _STRETCH, 1 / _STRETCH, scratch=3),
+        elementwise(xp, by_tanh, 1, -2 * _SQRT_2_OVER_PI, -2 * _SQRT_2_OVER_PI * _CUBIC),
+    )
 
     def run(features: Any, *, approximate: bool, out: Any = None) -> Any:
         return kernels[approximate](features, out=out)
@@ -127,10 +137,12 @@ def gelu_grad(xp: Any) -> Any:
     """See the op."""
     far, near, normal_tail = bound(xp, _FAR), bound(xp, -_FAR), _NormalTail(xp)
 
-    def exact(g: Any, x: Any, out: Any, t: Any, tail: Any, u: Any, v: Any, zero: Any, one: Any, minus_two: Any, density: Any) -> None:
+    def exact(g: Any, x: Any, out: Any, t: Any, tail: Any, u: Any, v: Any, zero: Any, one: Any, minus_two: Any, density: Any, stretch: Any) -> None:
         # the derivative at -t is d = Q(t) - t density(t), at t it is 1 - d = d + (1 - 2d)
         xp.absolute(x, t)
         xp.minimum(t, far(t), out=t)
+        if x.dtype.itemsize == 8:
+            xp.multiply(t, stretch, t)
         normal_tail(t, tail, out, u, v)
         xp.multiply(t, density, t)
         xp.subtract(tail, t, tail)
@@ -163,7 +175,7 @@ def gelu_grad(xp: Any) -> Any:
         xp.multiply(out, g, out)
 
     kernels = (
-        elementwise(xp, exact, 0, 1, -2, _SQRT_2_OVER_PI / 2, scratch=4),
+        elementwise(xp, exact, 0, 1, -2, _SQRT_2_OVER_PI / 2, _STRETCH, scratch=4),
         elementwise(xp, by_tanh, 1, -2 * _SQRT_2_OVER_PI, -2 * _SQRT_2_OVER_PI * _CUBIC, -3, scratch=2),
     )
 

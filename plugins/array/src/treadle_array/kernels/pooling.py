@@ -68,7 +68,7 @@ def max_pool_grad(xp: Any) -> Any:
         result = xp.zeros(input.shape, wide.dtype)
         if g.size:
             for items in batches(input.shape[0], 2 * input[:1].nbytes):
-                first = first_taps(xp, input[items], output[items], window, strides, dilations, before)
+                first = first_taps(xp, widened(xp, input[items]), widened(xp, output[items]), window, strides, dilations, before)
                 scatter(xp, first, wide[items], window, strides, dilations, before, result[items])
         return deliver(result, g.dtype, None)
 
@@ -85,7 +85,7 @@ def max_pool_pick(xp: Any) -> Any:
         _require_shape(output, (input.shape[0], *counts, input.shape[-1]))
         result = xp.zeros(output.shape, x.dtype)
         if result.size:
-            first = first_taps(xp, input, output, window, strides, dilations, before)
+            first = first_taps(xp, widened(xp, input), widened(xp, output), window, strides, dilations, before)
             pick(xp, first, x, window, strides, dilations, before, result)
         return result
 

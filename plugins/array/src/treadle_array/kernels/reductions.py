@@ -47,7 +47,7 @@ def reduce_mean(xp: Any) -> Any:
             total = xp.add.reduce(x, axis=axis, dtype=xp.int64 if x.dtype.kind == "i" else xp.uint64, keepdims=keepdims)
             return _cut(xp, total, max(1, reduced_count(x.shape, axis))).astype(x.dtype)
         wide = widened(xp, x)
-        mean = add_up(wide, axis, keepdims) / xp.asarray(reduced_count(x.shape, axis), wide.real.dtype)
+        mean = add_up(wide, axis, keepdims) / reduced_count(x.shape, axis)
         return mean if wide is x else mean.astype(x.dtype)
 
     return run
@@ -72,6 +72,15 @@ def kept_shape(shape: tuple[int, ...], axis: tuple[int, ...] | None) -> tuple[in
     if len(set(gone)) != len(gone):
         raise ValueError(f"axes {axis} name an axis twice")
     return tuple(1 if i in gone else n for i, n in enumerate(shape))
+
+
+def reduced_shape(shape: tuple[int, ...], axis: tuple[int, ...] | None, keepdims: bool) -> tuple[int, ...]:
+    """The shape of a reduction's result."""
+    if keepdims:
+        return kept_shape(shape, axis)
+    rank = len(shape)
+    kept_shape(shape, axis)
+    return () if axis is None else tuple(n for i, n in enumerate(shape) if i not in axis and i - rank not in axis)
 
 
 @kernel("reduce_any")

@@ -7,7 +7,7 @@ from typing import Any
 
 from treadle.declare import kernel
 from treadle_array.axis_sums import summation, widened
-from treadle_array.kernels.reductions import kept_shape, reduced_count
+from treadle_array.kernels.reductions import kept_shape, reduced_count, reduced_shape
 
 
 @kernel("reduce_variance")
@@ -17,8 +17,7 @@ def reduce_variance(xp: Any) -> Any:
 
     def run(x: Any, *, axis: tuple[int, ...] | None, keepdims: bool) -> Any:
         wide = widened(xp, x)
-        real = wide.real.dtype
-        count = xp.asarray(reduced_count(x.shape, axis), real)
+        count = reduced_count(x.shape, axis)
         deviation = wide - add_up(wide, axis, True) / count
         variance = add_up(_square(xp, deviation), axis, keepdims) / count
         return variance if wide is x else variance.astype(x.dtype)
@@ -27,7 +26,7 @@ def reduce_variance(xp: Any) -> Any:
 
 
 def _square(xp: Any, x: Any) -> Any:
-    """The squared modulus; overwrites a real ``x`` that is an array."""
+    """The squared modulus."""
     return x.real * x.real + x.imag * x.imag if x.dtype.kind == "c" else x * x
 
 
@@ -52,12 +51,10 @@ def reduce_logsumexp(xp: Any) -> Any:
 
     def run(x: Any, *, axis: tuple[int, ...] | None, keepdims: bool) -> Any:
         wide = widened(xp, x)
-        kept = kept_shape(x.shape, axis)
-        largest = wide.max(axis=axis, keepdims=True) if x.size else xp.full(kept, -math.inf, wide.dtype)
+        largest = wide.max(axis=axis, keepdims=True) if x.size else xp.full(kept_shape(x.shape, axis), -math.inf, wide.dtype)
         largest = xp.where(xp.isfinite(largest), largest, xp.zeros((), wide.dtype))
         result = xp.log(add_up(xp.exp(wide - largest), axis, True)) + largest
-        if not keepdims:
-            result = add_up(result, axis, False)
+        result = result.reshape(reduced_shape(x.shape, axis, keepdims))
         return result if wide is x else result.astype(x.dtype)
 
     return run
