@@ -9,6 +9,7 @@ import pytest
 
 import treadle as td
 from treadle.dims import Dim
+from treadle.graph.text import from_text, to_text
 from treadle_ops.selection import slice_size
 from treadle_ops.slicing import strided_slice_op
 
@@ -294,6 +295,11 @@ def test_inference_knows_the_rank_with_an_unknown_shape():
     f = td.function(lambda x: (x[0], x[..., None]), input_signature=[td.TensorSpec(None)])
     row, column = f(td.constant([[1.0, 2.0]]))
     assert (row.shape, column.shape) == ([2], [1, 2, 1])
+
+
+def test_an_index_in_a_graph_prints_and_parses():
+    graph = td.function(lambda x, i: (x[..., None, 1:], x[i:, 0])).get_concrete_function(td.TensorSpec([None, 3]), td.TensorSpec([], td.int32)).graph
+    assert to_text(from_text(to_text(graph))).count("strided_slice(") == 2
 
 
 def test_a_tape_keeps_no_note_of_each_index():

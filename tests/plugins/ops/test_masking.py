@@ -26,6 +26,15 @@ def test_where_takes_every_dtype(dtype):
     np.testing.assert_array_equal(td.where(c, x, y).numpy(), np.where(c, x, y), strict=True)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "uint8", "complex64", "complex128"])
+def test_many_elements_are_chosen_like_few(dtype):
+    c, x, y = RNG.random((200, 201)) < 0.5, RNG.standard_normal((200, 201)).astype(dtype), RNG.standard_normal((200, 201)).astype(dtype)
+    for a, b in ((x, y), (x, y[0, 0]), (x[0, 0], y), (x[0, 0], y[0, 0])):
+        for way in WAYS:
+            got = way(lambda c, a, b: td.where(c, a, b))(td.constant(c), td.constant(a), td.constant(b))
+            np.testing.assert_array_equal(got.numpy(), np.where(c, a, b), strict=True)
+
+
 def test_the_gradient_of_where_goes_to_what_was_chosen():
     c = td.constant([[True], [False]])
     for way in WAYS:

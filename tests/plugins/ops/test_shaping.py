@@ -31,7 +31,7 @@ def test_reshape_keeps_the_elements_and_their_order(every_mode, check_linear):
     x = counted((2, 3, 4))
     np.testing.assert_array_equal(every_mode(lambda t: td.reshape(t, [4, -1]), x)[0], x.reshape(4, 6))
     np.testing.assert_array_equal(every_mode(lambda t: td.reshape(t, td.constant([6, 4], td.int64)), x)[0], x.reshape(6, 4))
-    np.testing.assert_array_equal(every_mode(lambda t: td.reshape(t, [td.size(t) // 4, 4]) if hasattr(td, "floordiv") else td.reshape(t, [-1, 4]), x)[0], x.reshape(6, 4))
+    np.testing.assert_array_equal(every_mode(lambda t: td.reshape(t, [td.shape(t)[0] * 3, 4]), x)[0], x.reshape(6, 4))
     assert every_mode(lambda t: td.reshape(t, []), np.ones((1, 1)))[0].shape == ()
     assert every_mode(lambda t: td.reshape(t, [3, 0, 2]), np.ones((0, 3)))[0].shape == (3, 0, 2)
     check_linear(lambda t: td.reshape(t, [-1]), (2, 3))
@@ -57,8 +57,7 @@ def test_a_shape_may_mix_numbers_and_tensors_of_its_dtype(every_mode):
     x = counted((2, 6))
 
     def flattened(t):
-        n = td.unstack(td.shape(t, td.int64), num=2)[0]
-        return td.reshape(t, [n, 3, -1])
+        return td.reshape(t, [td.shape(t, td.int64)[0], 3, -1])
 
     assert every_mode(flattened, x)[0].shape == (2, 3, 2)
 
@@ -130,7 +129,7 @@ def test_the_gradient_of_broadcasting_sums_short_floats_in_float32(dtype):
     with td.GradientTape() as tape:
         tape.watch(x)
         y = td.broadcast_to(x, [4096])
-    assert float(tape.gradient(y, x)[0] if hasattr(td, "strided_slice") else td.squeeze(tape.gradient(y, x))) == 4096.0
+    assert float(tape.gradient(y, x)[0]) == 4096.0
 
 
 def test_ensure_shape_is_checked_when_the_program_runs(every_mode, check_linear, refuses):

@@ -24,14 +24,15 @@ def make_entry(op: Op, infer: Callable[..., Any]) -> FunctionType:
     """The entry point of an op; its code is generated when it is first called."""
     namespace: dict[str, Any] = {
         "__builtins__": __builtins__,
-        "__name__": infer.__module__,
+        "__name__": __name__,  # its frame is none of the user's
         "OP": op,
         "BUILD": _build,
     }
     entry = FunctionType(_STUB, namespace, op.name)
     namespace["ENTRY"] = entry
     entry.__doc__ = infer.__doc__
-    entry.__qualname__ = op.name
+    entry.__module__ = infer.__module__
+    entry.__qualname__ = infer.__qualname__
     entry.__wrapped__ = infer  # type: ignore[attr-defined]
     entry.op = op  # type: ignore[attr-defined]
     op.entry = entry

@@ -43,10 +43,10 @@ def sortable_keys(xp: Any, x: Any, descending: bool = False) -> Any:
     x = ordered_alike(xp, x)
     if x.dtype.kind == "f":
         bits = x.view(xp.int32)
-        bits = bits ^ ((bits >> 31) & 0x7FFFFFFF)  # of negative floats the larger bits are the smaller number
-    else:
-        bits = x
-    keys = bits.astype(xp.int64)
+        x = bits ^ ((bits >> 31) & 0x7FFFFFFF)  # of negative floats the larger bits are the smaller number
+    keys = x.astype(xp.int64)
+    if x.dtype.kind == "u" and x.dtype.itemsize == 4:
+        keys -= 1 << 31
     if descending:
         keys = ~keys
     return (keys << _PLACE_BITS) | xp.arange(x.shape[-1], dtype=xp.int64)

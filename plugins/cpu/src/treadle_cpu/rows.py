@@ -14,13 +14,16 @@ import numpy as np
 
 from treadle_array.blocks import is_short
 
-_BLOCK = 256 * 1024
+BLOCK_BYTES = 256 * 1024
 """Bytes of one buffer of a block."""
+
+FEWEST_ROWS = 8
+"""A block has no fewer rows, however long they are."""
 
 NARROW = 24
 """Up to here rows are transposed, if there are many."""
 
-_FEW = 2048
+FEW = 2048
 """Elements below which the fewest calls win."""
 
 _SHORT_RUN, _LONG_RUN = 48, 4096
@@ -94,7 +97,7 @@ def along_axis(by_rows: Callable[..., None], by_columns: Callable[..., None], na
             raise ValueError(f"the inputs have the shapes {shape} and {inputs[-1].shape}")
         result = np.empty(shape, dtype) if out is None else out
         size = first.size
-        small = size <= _FEW and not is_short(dtype)
+        small = size <= FEW and not is_short(dtype)
         if not size:
             pass
         elif axis == -1 or axis == rank - 1:
@@ -120,7 +123,7 @@ def _rows(by_rows: Any, by_columns: Any, inputs: tuple[Any, ...], result: Any) -
     rows, width = result.shape
     short = is_short(result.dtype)
     dtype = np.dtype(np.float32) if short else result.dtype
-    step = max(1, _BLOCK // (width * dtype.itemsize))
+    step = max(FEWEST_ROWS, BLOCK_BYTES // (width * dtype.itemsize))
     for start in range(0, rows, step):
         parts = [x[start : start + step] for x in inputs]
         part = result[start : start + step]
@@ -140,7 +143,7 @@ def _planes(by_rows: Any, by_columns: Any, narrow: int, inputs: tuple[Any, ...],
     """Tensors whose slices run along an axis that is not the last."""
     shape, width = result.shape, result.shape[axis]
     lead, inner = math.prod(shape[:axis]), math.prod(shape[axis + 1 :])
-    if inner < _SHORT_RUN or (lead > 1 and width * inner < _FEW):
+    if inner < _SHORT_RUN or (lead > 1 and width * inner < FEW):
         moved = [np.moveaxis(x, axis, -1) for x in inputs]
         there = np.empty(moved[0].shape, result.dtype)
         rows = tuple([np.ascontiguousarray(x).reshape(-1, width) for x in moved])
@@ -149,7 +152,7 @@ def _planes(by_rows: Any, by_columns: Any, narrow: int, inputs: tuple[Any, ...],
         return
     short = is_short(result.dtype)
     dtype = np.dtype(np.float32) if short else result.dtype
-    step = inner if inner <= _LONG_RUN else max(_LONG_RUN // 2, _BLOCK // (width * dtype.itemsize))
+    step = inner if inner <= _LONG_RUN else max(_LONG_RUN // 2, BLOCK_BYTES // (width * dtype.itemsize))
     planes = [x.reshape(lead, width, inner) for x in inputs]
     target = result.reshape(lead, width, inner)
     for i in range(lead):

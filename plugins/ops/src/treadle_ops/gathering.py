@@ -1,7 +1,6 @@
-"""Rows of a tensor at given indices: gather and gather_nd.
+"""Slices of a tensor at given indices along an axis.
 
-Indices must lie in ``[0, size)``; negative ones do not count from the end. Gradients add up where an index repeats; that of gather_nd is in
-``scattering``.
+Indices must lie in ``[0, size)``; negative ones do not count from the end. Gradients add up where an index repeats.
 """
 
 from __future__ import annotations
@@ -100,86 +99,3 @@ def gather(params: Any, indices: Any, validate_indices: Any = None, axis: Any = 
         indices = tensor(indices)
         at = batch + len(indices.dims)
     return gather_op(params, indices, axis=at, batch_dims=batch)
-
-
-# ---------------------------------------------------------------------- gather_nd
-
-POLICIES = {"": False, "DEFAULT": False, "ERROR": False, "IGNORE": True}
-"""TensorFlow's names for what is done about indices out of range: True if they are passed over."""
-
-
-def ignores(policy: str) -> bool:
-    """Whether a ``bad_indices_policy`` passes over indices that are out of range.
-
-    Raises:
-        InvalidArgumentError: there is no such policy.
-    """
-    if policy not in POLICIES:
-        raise InvalidArgumentError(f"bad_indices_policy {policy!r} is not known; expected one of {', '.join(map(repr, POLICIES))}")
-    return POLICIES[policy]
-
-
-def require_depth(indices: Spec, rank: int | None, batch_dims: int = 0) -> int | None:
-    """The length of the coordinates that ``indices`` holds along its last axis; None if it is not known.
-
-    Raises:
-        ShapeError: there is no such axis, or a coordinate is longer than what it points into.
-    """
-    require_kind(indices, INTEGER, "indices")
-    if indices.dims is None:
-        return None
-    if not indices.dims:
-        raise ShapeError("the indices are a scalar; expected coordinates along a last axis")
-    depth = indices.dims[-1]
-    if not isinstance(depth, int):
-        return None
-    if rank is not None and depth + batch_dims > rank:
-        raise ShapeError(f"indices of shape {indices.shape} hold coordinates of length {depth} for {rank - batch_dims} axes; they must not be longer")
-    return depth
-
-
-@op("gather_nd", can_fail=True)
-def gather_nd_op(params: Spec, indices: IndexSpec, *, batch_dims: int, ignore: bool) -> Spec:
-    """The slices of ``params`` at coordinates, which lie along the last axis of ``indices``."""
-    rank = None if params.dims is None else len(params.dims)
-    depth = require_depth(indices, rank, batch_dims)
-    if indices.dims is not None and not 0 <= batch_dims < len(indices.dims):
-        raise InvalidArgumentError(
-            f"batch_dims {batch_dims} is out of range for indices of shape {indices.shape}; expected 0 to {len(indices.dims) - 1}"
-        )
-    if rank is not None and batch_dims > rank:
-        raise InvalidArgumentError(f"batch_dims {batch_dims} is out of range for params of shape {params.shape}")
-    if params.dims is None or indices.dims is None or depth is None:
-        return Spec(None, params.dtype)
-    if any(sizes.known_different(a, b) for a, b in zip(params.dims[:batch_dims], indices.dims[:batch_dims], strict=True)):
-        raise ShapeError(
-            f"params of shape {params.shape} and indices of shape {indices.shape} differ in the first {batch_dims} axes; batch axes must be equal"
-        )
-    return Spec((*indices.dims[:-1], *params.dims[batch_dims + depth :]), params.dtype)
-
-
-@public("gather_nd")
-def gather_nd(params: Any, indices: Any, batch_dims: Any = 0, name: str | None = None, bad_indices_policy: str = "") -> Any:
-    """The slices of a tensor at given coordinates.
-
-    Args:
-        params: any shape, any dtype.
-        indices: ``(..., K)``, integers; each row along the last axis is the coordinate of a slice in the first K axes of ``params``
-            (after the batch axes).
-        batch_dims: how many first axes of ``params`` and ``indices`` are the same batch.
-        name: ignored.
-        bad_indices_policy: ``"IGNORE"`` gives zeros for coordinates out of range, which are an error otherwise.
-
-    Returns:
-        ``indices.shape[:-1] + params.shape[batch_dims + K:]`` of the dtype of ``params``.
-
-    Raises:
-        IndexOutOfRangeError: a coordinate is out of range.
-        ShapeError: coordinates are longer than the rank of ``params``, or the batch axes differ.
-        DTypeError: the indices are no integers.
-
-    Sources:
-        TensorFlow ``tf.gather_nd``.
-    """
-    batch = batch_dims if type(batch_dims) is int else int(static_value(batch_dims, "batch_dims"))
-    return gather_nd_op(params, indices, batch_dims=batch, ignore=ignores(bad_indices_policy))

@@ -15,7 +15,7 @@ from treadle.tensor import SymbolicTensor
 from treadle_ops.arguments import tensor
 from treadle_ops.casting import cast_op
 from treadle_ops.masking import boolean_mask
-from treadle_ops.selection import UNKNOWN
+from treadle_ops.selection import ELLIPSIS, UNKNOWN
 from treadle_ops.slicing import dynamic_strided_slice_op, strided_slice_op, tensor_strided_slice_update_op
 
 offer(__name__, newaxis=None)
@@ -75,8 +75,10 @@ def canonical(index: Any) -> tuple[tuple[Any, ...], list[Any]]:
     numbers: list[Any] = []
     entries: list[Any] = []
     for item in index if type(index) is tuple else (index,):
-        if item is None or item is ... or type(item) is int:
+        if item is None or type(item) is int:
             entries.append(item)
+        elif item is ...:
+            entries.append(ELLIPSIS)
         elif type(item) is slice:
             entries.append((_number(item.start, numbers, item), _number(item.stop, numbers, item), _number(item.step, numbers, item)))
         else:

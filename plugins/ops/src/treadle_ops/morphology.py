@@ -11,6 +11,7 @@ from treadle.errors import InvalidArgumentError, ShapeError
 from treadle_ops.convolution import pair
 from treadle_ops.elementwise import negative
 from treadle_ops.inference import REAL, require_rank, same_dtype
+from treadle_ops.pooling import require_same_shape
 from treadle_ops.reordering import reverse_op
 from treadle_ops.window import padding_argument, per_axis, window_counts
 
@@ -26,9 +27,7 @@ def _output(input: Spec, filters: Spec, strides: tuple[int, ...], padding: str, 
 def _like(like: Spec, x: Spec) -> Spec:
     """The spec of ``like``, whose shape ``x`` must have."""
     dtype = same_dtype(like, x, kinds=REAL)
-    if like.dims is not None and x.dims is not None:
-        if len(like.dims) != len(x.dims) or any(sizes.known_different(a, b) for a, b in zip(like.dims, x.dims, strict=True)):
-            raise ShapeError(f"shape {x.shape} instead of {like.shape}")
+    require_same_shape(x, like, "the cotangent")
     return Spec(like.dims, dtype)
 
 

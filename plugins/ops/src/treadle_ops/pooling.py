@@ -31,7 +31,12 @@ def _output(input: Spec, window: tuple[int, ...], strides: tuple[int, ...], padd
     return Spec((x[0], *window_counts(x[1:-1], window, strides, dilations, padding), x[-1]), input.dtype)
 
 
-def _require_shape(have: Spec, want: Spec, what: str) -> None:
+def require_same_shape(have: Spec, want: Spec, what: str) -> None:
+    """Refuse a spec whose shape is known to be another one.
+
+    Raises:
+        ShapeError: it is.
+    """
     if have.dims is None or want.dims is None:
         return
     if len(have.dims) != len(want.dims) or any(sizes.known_different(a, b) for a, b in zip(have.dims, want.dims, strict=True)):
@@ -51,7 +56,7 @@ def max_pool_grad(
 ) -> Spec:
     """The gradient of ``max_pool``: each cotangent goes to the first element of its window that is the maximum."""
     same_dtype(input, output, g, kinds=REAL)
-    _require_shape(g, _output(input, window, strides, padding, dilations), "the cotangent of the output")
+    require_same_shape(g, _output(input, window, strides, padding, dilations), "the cotangent of the output")
     return Spec(input.dims, g.dtype)
 
 
@@ -61,7 +66,7 @@ def max_pool_pick(
 ) -> Spec:
     """For every window the element of ``x`` where the first maximum of ``input`` lies."""
     same_dtype(input, output, x, kinds=REAL)
-    _require_shape(x, input, "what is picked from")
+    require_same_shape(x, input, "what is picked from")
     return _output(input, window, strides, padding, dilations)
 
 
@@ -88,7 +93,7 @@ def avg_pool_grad(
 ) -> Spec:
     """The gradient of ``avg_pool``: each cotangent is shared by the elements of its window."""
     x = Spec(require_rank(Spec(dims_of_value(input_sizes), g.dtype), len(window) + 2, "the input"), require_kind(g, FLOATING, "the cotangent"))
-    _require_shape(g, _output(x, window, strides, padding, dilations), "the cotangent of the output")
+    require_same_shape(g, _output(x, window, strides, padding, dilations), "the cotangent of the output")
     return x
 
 

@@ -55,9 +55,7 @@ def _over_channels(x: Any, rank: int, ksize: Any, strides: Any, padding: Any, fi
     """Maxima over blocks of channels: they become a spatial axis of an input with one channel."""
     window, steps = every_axis(ksize, rank, first, "ksize"), every_axis(strides, rank, first, "strides")
     if max(window[:-1]) != 1 or max(steps[:-1]) != 1 or window[-1] != steps[-1]:
-        raise InvalidArgumentError(
-            f"max_pool with ksize {ksize} and strides {strides}: over channels, only these can be pooled, in blocks side by side"
-        )
+        raise InvalidArgumentError(f"max_pool with ksize {ksize} and strides {strides}: channels can be pooled only alone, in blocks side by side")
     padding_argument(padding, rank, first, explicit=False)
     if first:
         x = channels_last(x, rank)

@@ -1,7 +1,7 @@
 """What ``x[index]`` selects: the shape of the result, and its value where that of ``x`` is known.
 
-An index is a tuple in canonical form: ints, ``(start, stop, step)`` for slices, None for new axes, and ``...``. ``"?"`` stands for a number that is
-known only when the graph runs. Meaning: NumPy's basic indexing; slices clip, ints must be in range.
+An index is a tuple in canonical form: ints, ``(start, stop, step)`` for slices, None for new axes, ``"..."``, and ``"?"`` for a number that is known
+only when the graph runs. Meaning: NumPy's basic indexing; slices clip, ints must be in range.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from treadle.dims import Dim, Size
 from treadle.errors import IndexOutOfRangeError, InvalidArgumentError
 from treadle_ops.known import carried
 
+ELLIPSIS = "..."
 UNKNOWN = "?"
 
 
@@ -42,7 +43,7 @@ def selected(x: Spec, index: tuple[Any, ...]) -> Spec:
     """
     if any(isinstance(entry, tuple) and entry[2] == 0 for entry in index):
         raise InvalidArgumentError(f"the index {shown(index)} has a slice with step 0; a step must not be 0")
-    if sum(entry is ... for entry in index) > 1:
+    if sum(entry == ELLIPSIS for entry in index) > 1:
         raise InvalidArgumentError(f"the index {shown(index)} has more than one `...`; it stands for all the axes left, so one is enough")
     if x.dims is None:
         return Spec(None, x.dtype)
@@ -72,14 +73,14 @@ def _value(x: Spec, entries: list[Any]) -> Any:
 def _by_axis(x: Spec, index: tuple[Any, ...]) -> list[Any]:
     """The index with an entry for every axis: ``...``, and what is left out at the end, become whole slices."""
     rank = len(x.dims or ())
-    used = sum(entry is not None and entry is not ... for entry in index)
+    used = sum(entry is not None and entry != ELLIPSIS for entry in index)
     if used > rank:
         raise InvalidArgumentError(f"too many indices: {shown(index)} has {used} for a tensor of rank {rank} (shape {x.shape}); give at most {rank}")
     rest = [(None, None, None)] * (rank - used)
     entries: list[Any] = []
     for entry in index:
-        entries += rest if entry is ... else [entry]
-    return entries if any(entry is ... for entry in index) else entries + rest
+        entries += rest if entry == ELLIPSIS else [entry]
+    return entries if ELLIPSIS in index else entries + rest
 
 
 def _require_in_range(position: Any, axis: int, x: Spec) -> None:
@@ -95,8 +96,6 @@ def shown(index: tuple[Any, ...]) -> str:
 
 
 def _shown_entry(entry: Any) -> str:
-    if entry is ...:
-        return "..."
     if isinstance(entry, tuple):
         start, stop, step = ("" if bound is None else str(bound) for bound in entry)
         return f"{start}:{stop}" + (f":{step}" if step else "")

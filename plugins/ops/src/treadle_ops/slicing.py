@@ -19,7 +19,7 @@ from treadle_ops.broadcasting import shape_of, sum_like
 from treadle_ops.creation import zeros_op
 from treadle_ops.inference import dims_of_value, same_dtype
 from treadle_ops.known import carried
-from treadle_ops.selection import UNKNOWN, filled, is_static, selected, shown
+from treadle_ops.selection import ELLIPSIS, UNKNOWN, filled, is_static, selected, shown
 
 
 @op("strided_slice", aliases=True, can_fail=True)
@@ -233,7 +233,7 @@ def strided_slice(
     for i, (start, stop, step) in enumerate(zip(starts, stops, steps, strict=True)):
         bit = 1 << i
         if ellipsis_mask & bit:
-            index.append(...)
+            index.append(ELLIPSIS)
         elif new_axis_mask & bit:
             index.append(None)
         elif shrink_axis_mask & bit:

@@ -35,9 +35,9 @@ def is_channels_first(data_format: Any, rank: int) -> bool:
     Raises:
         InvalidArgumentError: it is not the name of a format with so many spatial axes.
     """
-    if data_format is None or data_format == _LAST[rank - 1]:
+    if data_format is None or data_format == _LAST[rank - 1] or (rank == 1 and data_format == "NHWC"):
         return False
-    if data_format == _FIRST[rank - 1]:
+    if data_format == _FIRST[rank - 1] or (rank == 1 and data_format == "NCHW"):
         return True
     raise InvalidArgumentError(f"data_format {data_format!r} is not known; expected {_LAST[rank - 1]!r} or {_FIRST[rank - 1]!r}")
 

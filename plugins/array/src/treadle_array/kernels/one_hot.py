@@ -19,13 +19,17 @@ def one_hot(xp: Any) -> Any:
         if isinstance(depth, tuple) or depth < 0:
             raise ValueError(f"depth {depth} must be a scalar, 0 or more")
         result = xp.zeros((*indices.shape[:at], depth, *indices.shape[at:]), dtype.numpy)
-        index = indices.reshape(-1).astype(xp.int64)
-        after = math.prod(indices.shape[at:])
+        index, after = indices.reshape(-1), math.prod(indices.shape[at:])
         number = xp.arange(index.shape[0])
-        places = number * depth + index if after == 1 else (number // after * depth + index) * after + number % after
-        if reaches_out(indices, depth):
-            places = places[((index >= 0) & (index < depth)).nonzero()[0]]
-        result.reshape(-1)[places] = 1
+        if index.dtype.kind == "u":
+            index = index.astype(xp.int64)
+        kept = ((index >= 0) & (index < depth)).nonzero()[0] if reaches_out(index, depth) else None
+        if after == 1:
+            places = (number, index) if kept is None else (kept, index[kept])
+            result.reshape(index.shape[0], depth)[places] = 1
+        else:
+            places = (number // after * depth + index) * after + number % after
+            result.reshape(-1)[places if kept is None else places[kept]] = 1
         return result
 
     return run

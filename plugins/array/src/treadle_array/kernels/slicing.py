@@ -8,15 +8,15 @@ from treadle.declare import kernel
 
 
 def native(index: tuple[Any, ...], numbers: tuple[int, ...] = ()) -> Any:
-    """Python's index for one in canonical form, with numbers in the places of its unknowns."""
+    """Python's index for one in canonical form, with numbers in the places of its unknowns (``"?"``)."""
     if numbers:
         supply = iter(numbers)
         index = tuple([tuple([_number(bound, supply) for bound in entry]) if type(entry) is tuple else _number(entry, supply) for entry in index])
-    return tuple([slice(*entry) if type(entry) is tuple else entry for entry in index])
+    return tuple([slice(*entry) if type(entry) is tuple else ... if entry == "..." else entry for entry in index])
 
 
 def _number(entry: Any, supply: Any) -> Any:
-    return next(supply) if type(entry) is str else entry
+    return next(supply) if entry == "?" else entry
 
 
 @kernel("strided_slice")
@@ -63,7 +63,7 @@ def tensor_strided_slice_update(xp: Any) -> Any:
 
     def run(x: Any, numbers: tuple[int, ...], value: Any, *, index: tuple[Any, ...]) -> Any:
         result = x.copy()
-        part = result[(*native(index, numbers), ...)] if ... not in index else result[native(index, numbers)]
+        part = result[native(index if "..." in index else (*index, "..."), numbers)]
         if value.ndim > part.ndim:
             raise ValueError(f"a value of shape {value.shape} does not broadcast to shape {part.shape}")
         part[...] = value

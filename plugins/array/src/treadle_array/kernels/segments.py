@@ -1,0 +1,305 @@
+"""Rows folded together by the number of the segment that they belong to."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import ml_dtypes
+
+from treadle.declare import kernel
+from treadle.dtypes import DType
+from treadle.errors import InvalidArgumentError
+from treadle_array.axis_sums import widened
+from treadle_array.ordering import places_in_order
+
+# ---------------------------------------------------------------------- folding
+
+
+def _fold(xp: Any, how: str, rows: Any, ids: Any, count: int, nothing: Any, in_order: bool) -> Any:
+    """Rows with one number folded into one, in their order.
+
+    Args:
+        xp: the array module.
+        how: name of the ufunc of two rows.
+        rows: ``(N, M)``.
+        ids: ``(N,)``, integers below ``count``; rows with a negative one are left out.
+        count: of segments.
+        nothing: what a segment without rows gives.
+        in_order: the numbers only grow.
+
+    Returns:
+        ``(count, M)`` of the dtype of ``rows``.
+    """
+    result = xp.full((count, rows.shape[1]), nothing, rows.dtype)
+    if not rows.size:
+        return result
+    if not in_order:
+        order = places_in_order(xp, ids)
+        ids, rows = ids.take(order), rows.take(order, 0)
+    begins = xp.ones(ids.shape, bool)
+    begins[1:] = ids[1:] != ids[:-1]
+    starts = xp.flatnonzero(begins)
+    found = ids.take(starts)
+    fold = _by_reduceat if xp.__name__ == "numpy" else _by_doubling
+    folded = fold(xp, getattr(xp, how), rows, ids, starts)
+    if not in_order and bool(found[0] < 0):
+        kept = found >= 0
+        found, folded = found[kept], folded[kept]
+    result[found] = folded
+    return result
+
+
+def _by_reduceat(xp: Any, of_two: Any, rows: Any, ids: Any, starts: Any) -> Any:
+    return of_two.reduceat(rows, starts, axis=0, dtype=rows.dtype)
+
+
+def _by_doubling(xp: Any, of_two: Any, rows: Any, ids: Any, starts: Any) -> Any:
+    """After step s each row holds itself and the next 2 s - 1 of its segment; for array modules without reduceat."""
+    step = 1
+    while step < rows.shape[0]:
+        same = ids[step:] == ids[:-step]
+        if not bool(same.any()):
+            break
+        head = xp.where(same.reshape(-1, 1), of_two(rows[:-step], rows[step:]), rows[:-step])
+        rows = xp.concatenate([head, rows[-step:]])
+        step *= 2
+    return rows.take(starts, 0)
+
+
+def _sum(xp: Any, rows: Any, ids: Any, count: int, in_order: bool) -> Any:
+    """Sums; those of single floats add up in float64 at once, in their order."""
+    if xp.__name__ == "numpy" and rows.shape[1] == 1 and rows.dtype.kind == "f":
+        flat = rows.reshape(-1)
+        if not in_order and bool((ids < 0).any()):
+            ids, flat = ids[ids >= 0], flat[ids >= 0]
+        return xp.bincount(ids, flat, count).astype(rows.dtype, copy=False).reshape(count, 1)
+    return _fold(xp, "add", rows, ids, count, 0, in_order)
+
+
+def _folded(xp: Any, how: str, data: Any, ids: Any, count: int, nothing: Any, in_order: bool) -> Any:
+    """The result of a segment op: ``(count, ...)`` of the dtype of ``data``."""
+    wide = widened(xp, data)
+    rest = data.shape[ids.ndim :]
+    rows, flat = wide.reshape(math.prod(ids.shape), math.prod(rest)), ids.reshape(-1)
+    result = _sum(xp, rows, flat, count, in_order) if how == "add" else _fold(xp, how, rows, flat, count, nothing, in_order)
+    return result.reshape(count, *rest).astype(data.dtype, copy=False)
+
+
+# ---------------------------------------------------------------------- sorted numbers
+
+
+def _require_sorted(data: Any, ids: Any) -> int:
+    """How many segments there are.
+
+    Raises:
+        ValueError: the numbers do not fit the data.
+        InvalidArgumentError: a number is negative or less than the one before.
+    """
+    if ids.ndim != 1 or not data.ndim or ids.shape[0] != data.shape[0]:
+        raise ValueError(f"segment_ids of shape {ids.shape} do not fit data of shape {data.shape}")
+    if not ids.shape[0]:
+        return 0
+    if bool((ids[1:] < ids[:-1]).any()):
+        raise InvalidArgumentError("segment ids are not increasing: each must be the one before it or more. Use td.math.unsorted_segment_sum and its kin.")
+    if bool(ids[0] < 0):
+        raise InvalidArgumentError(f"segment ids must be >= 0, and the first is {int(ids[0])}")
+    return int(ids[-1]) + 1
+
+
+def _sorted(xp: Any, how: str, nothing: int) -> Any:
+    def run(data: Any, segment_ids: Any) -> Any:
+        return _folded(xp, how, data, segment_ids, _require_sorted(data, segment_ids), nothing, True)
+
+    return run
+
+
+@kernel("segment_sum")
+def segment_sum(xp: Any) -> Any:
+    """See the op."""
+    return _sorted(xp, "add", 0)
+
+
+@kernel("segment_prod")
+def segment_prod(xp: Any) -> Any:
+    """See the op."""
+    return _sorted(xp, "multiply", 1)
+
+
+@kernel("segment_max")
+def segment_max(xp: Any) -> Any:
+    """See the op."""
+    return _sorted(xp, "maximum", 0)
+
+
+@kernel("segment_min")
+def segment_min(xp: Any) -> Any:
+    """See the op."""
+    return _sorted(xp, "minimum", 0)
+
+
+@kernel("segment_mean")
+def segment_mean(xp: Any) -> Any:
+    """See the op."""
+
+    def run(data: Any, segment_ids: Any) -> Any:
+        count = _require_sorted(data, segment_ids)
+        wide = widened(xp, data)
+        total = _folded(xp, "add", wide, segment_ids, count, 0, True)
+        sizes = _sizes(xp, segment_ids, count).reshape(count, *(1,) * (data.ndim - 1))
+        if data.dtype.kind in "iu":
+            sizes = sizes.astype(data.dtype)
+            return total // sizes + ((total < 0) & (total % sizes != 0))
+        return (total / sizes.astype(wide.real.dtype)).astype(data.dtype, copy=False)
+
+    return run
+
+
+def _sizes(xp: Any, ids: Any, count: int) -> Any:
+    """How many rows each segment has, at least 1."""
+    ids = ids.reshape(-1)
+    return xp.maximum(xp.bincount(ids[ids >= 0], minlength=count), 1)
+
+
+# ---------------------------------------------------------------------- numbers in any order
+
+
+def _require_fitting(data: Any, ids: Any, count: int) -> None:
+    """Refuse numbers that do not fit.
+
+    Raises:
+        ValueError: their shape does not begin that of the data.
+        InvalidArgumentError: one is too large.
+    """
+    if data.shape[: ids.ndim] != ids.shape:
+        raise ValueError(f"segment_ids of shape {ids.shape} do not fit data of shape {data.shape}")
+    _require_below(ids, count)
+
+
+def _require_below(ids: Any, count: int) -> None:
+    if count < 0:
+        raise InvalidArgumentError(f"num_segments is {count}; it must be 0 or more")
+    if ids.size and bool(ids.max() >= count):
+        raise InvalidArgumentError(f"segment_ids reach up to {int(ids.max())}, which is out of range [0, {count}), the number of segments")
+
+
+def _unsorted(xp: Any, how: str, nothing: Any) -> Any:
+    def run(data: Any, segment_ids: Any, num_segments: int) -> Any:
+        _require_fitting(data, segment_ids, num_segments)
+        empty = nothing(data.dtype) if callable(nothing) else nothing
+        return _folded(xp, how, data, segment_ids, num_segments, empty, False)
+
+    return run
+
+
+@kernel("unsorted_segment_sum")
+def unsorted_segment_sum(xp: Any) -> Any:
+    """See the op."""
+    return _unsorted(xp, "add", 0)
+
+
+@kernel("unsorted_segment_prod")
+def unsorted_segment_prod(xp: Any) -> Any:
+    """See the op."""
+    return _unsorted(xp, "multiply", 1)
+
+
+@kernel("unsorted_segment_max")
+def unsorted_segment_max(xp: Any) -> Any:
+    """See the op."""
+    return _unsorted(xp, "maximum", lambda dtype: _limits(xp, dtype).min)
+
+
+@kernel("unsorted_segment_min")
+def unsorted_segment_min(xp: Any) -> Any:
+    """See the op."""
+    return _unsorted(xp, "minimum", lambda dtype: _limits(xp, dtype).max)
+
+
+def _limits(xp: Any, dtype: Any) -> Any:
+    """The finite ends of a dtype's range."""
+    return xp.iinfo(dtype) if dtype.kind in "iu" else ml_dtypes.finfo(dtype)
+
+
+@kernel("segment_sizes")
+def segment_sizes(xp: Any) -> Any:
+    """See the op."""
+
+    def run(segment_ids: Any, num_segments: int, *, dtype: DType) -> Any:
+        _require_below(segment_ids, num_segments)
+        return _sizes(xp, segment_ids, num_segments).astype(dtype.numpy)
+
+    return run
+
+
+# ---------------------------------------------------------------------- gradients
+
+
+@kernel("take_segments")
+def take_segments(xp: Any) -> Any:
+    """See the op."""
+
+    def run(g: Any, segment_ids: Any) -> Any:
+        return _taken(xp, g, segment_ids)
+
+    return run
+
+
+def _taken(xp: Any, g: Any, ids: Any) -> Any:
+    """A row of ``g`` for every number; zeros for negative ones."""
+    if not ids.size:
+        return xp.zeros((*ids.shape, *g.shape[1:]), g.dtype)
+    left_out = ids < 0
+    if not bool(left_out.any()):
+        return g.take(ids, 0)
+    result = g.take(xp.where(left_out, 0, ids), 0) if g.shape[0] else xp.empty((*ids.shape, *g.shape[1:]), g.dtype)
+    result[left_out] = 0
+    return result
+
+
+@kernel("share_among_segment_ties")
+def share_among_segment_ties(xp: Any) -> Any:
+    """See the op."""
+
+    def run(g: Any, data: Any, y: Any, segment_ids: Any) -> Any:
+        wide = widened(xp, g)
+        ties = data == _taken(xp, y, segment_ids)
+        count = xp.maximum(_folded(xp, "add", ties.astype(wide.dtype), segment_ids, y.shape[0], 0, False), 1)
+        return (ties * _taken(xp, wide / count, segment_ids)).astype(g.dtype, copy=False)
+
+    return run
+
+
+@kernel("mean_of_segment_ties")
+def mean_of_segment_ties(xp: Any) -> Any:
+    """See the op."""
+
+    def run(g: Any, data: Any, y: Any, segment_ids: Any) -> Any:
+        wide = widened(xp, g)
+        ties = data == _taken(xp, y, segment_ids)
+        count = xp.maximum(_folded(xp, "add", ties.astype(wide.dtype), segment_ids, y.shape[0], 0, False), 1)
+        return (_folded(xp, "add", ties * wide, segment_ids, y.shape[0], 0, False) / count).astype(g.dtype, copy=False)
+
+    return run
+
+
+@kernel("continues_segment")
+def continues_segment(xp: Any) -> Any:
+    """See the op."""
+
+    def run(rows: Any, segment_ids: Any) -> Any:
+        result = xp.zeros(rows.shape, rows.dtype)
+        result[1:] = (segment_ids[1:] == segment_ids[:-1]).reshape(-1, *(1,) * (rows.ndim - 1))
+        return result
+
+    return run
+
+
+@kernel("flatten_leading")
+def flatten_leading(xp: Any) -> Any:
+    """See the op."""
+
+    def run(x: Any, *, axes: int) -> Any:
+        return x.reshape(math.prod(x.shape[:axes]), *x.shape[axes:])
+
+    return run
