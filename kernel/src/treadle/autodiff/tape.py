@@ -277,7 +277,9 @@ class GradientTape:
             self._watched, self._kept = set(), []
         if isinstance(sources, Operators):
             return results[0]
-        return results if type(sources) is list and len(sources) == len(results) else nest.pack_sequence_as(sources, results)
+        if type(sources) is list and all(isinstance(s, Operators) for s in sources):
+            return results
+        return nest.pack_sequence_as(sources, results)
 
     def _sweep(self, targets: list[Any], wanted: list[Any], seeds: list[Any]) -> dict[int, Any]:
         assert self._records is not None

@@ -24,6 +24,7 @@ from treadle import dtypes
 from treadle.contracts.spec import Spec
 from treadle.dims import Dim
 from treadle.dtypes import DType, as_dtype
+from treadle.eager.dispatch import infer
 from treadle.errors import GraphError
 from treadle.graph.graph import Graph, Node, Value
 from treadle.graph.source import UNKNOWN
@@ -194,9 +195,10 @@ class _Reader:
         attrs = {**{k: v for k, v in op.defaults.items()}, **self._attrs(attrs_text, number)}
         specs = [self._spec(s, number) for s in _split(specs_text or "")] if specs_text else None
         if op is CONST:
-            node = self._graph.add(op, [], {"value": as_constant(attrs["value"])}, specs=specs, source=UNKNOWN)
+            node = self._graph.add(op, [], {"value": as_constant(attrs["value"])}, source=UNKNOWN)
         else:
             node = self._graph.add(op, values, attrs, splits=tuple(splits) if op.variadic else None, specs=specs, source=UNKNOWN)
+            self._add_values(node)
         node.device = device
         serial = re.fullmatch(re.escape(op_name) + r"_(\d+)", name)
         if serial is None:
@@ -206,6 +208,14 @@ class _Reader:
             self._last_serial = max(self._last_serial, node.serial)
         for value in node.outputs:
             self._values[name if len(node.outputs) == 1 else f"{name}:{value.index}"] = value
+
+    def _add_values(self, node: Node) -> None:
+        """Known values of shape-like results are not in the text; inference finds them again."""
+        if node.op.structural or not any(v.spec.dtype.is_integer for v in node.outputs):
+            return
+        for value, spec in zip(node.outputs, infer(node.op, node.grouped([v.spec for v in node.inputs]), node.attrs), strict=True):
+            if spec.value is not None and spec.dtype is value.spec.dtype:
+                value.spec = Spec(value.spec.dims, spec.dtype, spec.value)
 
     def _attrs(self, text: str, number: int) -> dict[str, Any]:
         try:

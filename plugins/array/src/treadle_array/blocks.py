@@ -75,8 +75,9 @@ def elementwise(xp: Any, steps: Callable[..., Any], *constants: float, scratch: 
     def run(*inputs: Any, out: Any = None) -> Any:
         first = inputs[0]
         shape, dtype = first.shape, first.dtype
-        if inputs[-1].shape != shape:
-            raise ValueError(f"the inputs have the shapes {shape} and {inputs[-1].shape}")
+        for other in inputs:
+            if other.shape != shape:
+                raise ValueError(f"the inputs have the shapes {shape} and {other.shape}")
         result = empty(shape, dtype) if out is None else out
         if widen and is_short(dtype):
             by_block(inputs, result, xp.float32)

@@ -45,7 +45,7 @@ def sparse_softmax_cross_entropy_op(labels: IndexSpec, logits: Spec) -> CrossEnt
     *outer, classes = logits.dims
     if labels.dims is not None:
         if len(labels.dims) != len(outer):
-            raise ShapeError(f"labels of shape {labels.shape} do not fit logits of shape {logits.shape}; expected the shape of the logits without the last axis")
+            raise ShapeError(f"labels of shape {labels.shape} do not fit logits of shape {logits.shape}; expected that without the last axis")
         outer = [sizes.unify(a, b, "labels and logits") for a, b in zip(labels.dims, outer, strict=True)]
     return CrossEntropy(Spec(tuple(outer), dtype), Spec((*outer, classes), dtype))
 
@@ -180,7 +180,7 @@ def softmax_cross_entropy_with_logits(labels: Any, logits: Any, axis: Any = -1, 
 
 def _classes_last(x: Any, axis: int) -> Any:
     if x.dims is None:
-        raise InvalidArgumentError(f"axis {axis} of a tensor of unknown rank cannot be found while tracing; give the tensor a shape with td.ensure_shape")
+        raise InvalidArgumentError(f"axis {axis} cannot be found while the rank is unknown; give the tensor a shape with td.ensure_shape")
     rank = len(x.dims)
     at = normalize_axis(axis, rank)
     return x if at == rank - 1 else transpose_op(x, perm=(*[i for i in range(rank) if i != at], at))

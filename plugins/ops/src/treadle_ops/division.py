@@ -9,16 +9,14 @@ from __future__ import annotations
 from typing import Any
 
 from treadle import dims as sizes
-from treadle.conversion import convert_to_tensor
-from treadle.declare import gradient, public
-from treadle.dtypes import DType, float32, float64
-from treadle.errors import DTypeError
+from treadle.contracts.spec import Spec
+from treadle.declare import gradient, op, public
+from treadle.dtypes import float32, float64
 from treadle.tensor import Operators
 from treadle_ops.arguments import tensor
 from treadle_ops.broadcasting import sum_like
-from treadle_ops.casting import cast_op
 from treadle_ops.elementwise import divide_op, multiply, negative
-from treadle_ops.inference import REAL
+from treadle_ops.inference import INTEGER, REAL, elementwise
 from treadle_ops.rows import binary
 
 floordiv = binary("floordiv", "math.floordiv", REAL, "``x // y``: the quotient rounded down.", value=sizes.floordiv, can_fail=True)
@@ -34,6 +32,12 @@ def _(ctx: Any, g: Any) -> Any:
         sum_like(g, x) if ctx.needs[0] else None,
         sum_like(negative(multiply(g, floordiv(x, y))), y) if ctx.needs[1] else None,
     )
+
+
+@op("divide_integers", elementwise=True)
+def divide_integers(x: Spec, y: Spec) -> Spec:
+    """``x / y`` of integers, as floats; infinite or NaN for a ``y`` of 0."""
+    return elementwise(x, y, kinds=INTEGER, dtype=float32 if x.dtype.size <= 2 else float64)
 
 
 @public("divide", "math.divide", "truediv", "math.truediv")
@@ -62,12 +66,4 @@ def divide(x: Any, y: Any, name: str | None = None) -> Any:
     else:
         x = tensor(x)
         dtype = x.dtype
-    return _divide_integers(x, y, dtype) if dtype.is_integer else divide_op(x, y)
-
-
-def _divide_integers(x: Any, y: Any, dtype: DType) -> Any:
-    x, y = (value if isinstance(value, Operators) else convert_to_tensor(value, dtype) for value in (x, y))
-    if x.dtype is not y.dtype:
-        raise DTypeError(f"divide: the inputs have the dtypes {x.dtype.name} and {y.dtype.name}; they must be equal. Use td.cast to convert one of them.")
-    wide = float32 if dtype.size <= 2 else float64
-    return divide_op(cast_op(x, dtype=wide), cast_op(y, dtype=wide))
+    return divide_integers(x, y) if dtype.is_integer else divide_op(x, y)

@@ -8,7 +8,7 @@ import numpy as np
 
 from treadle.contracts.spec import Spec
 from treadle.declare import HostSpec, gradient, op, public
-from treadle.dims import Dim, Size, add, mul
+from treadle.dims import Dim, Size, add, known_different, mul
 from treadle.errors import InvalidArgumentError, ShapeError
 from treadle_ops.arguments import integers_argument
 from treadle_ops.inference import NUMERIC, require_kind, require_rank, same_dtype
@@ -92,7 +92,7 @@ def _(ctx: Any, g: Any) -> Any:
 
 def _paddings(x: Spec, paddings: Spec) -> Paddings | None:
     """How many elements before and after each axis; symbols where it is not known, None where not even the rank is."""
-    if paddings.dims is not None and (len(paddings.dims) != 2 or paddings.dims[1] != 2) and paddings.dims != (0,):
+    if paddings.dims is not None and (len(paddings.dims) != 2 or known_different(paddings.dims[1], 2)) and paddings.dims != (0,):
         raise ShapeError(f"paddings has shape {paddings.shape}; expected (rank, 2): a pair per axis")
     if paddings.value is not None:
         ends: Paddings = paddings.value

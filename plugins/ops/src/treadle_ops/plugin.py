@@ -55,6 +55,7 @@ MODULES = (
     "morphology",
     "activations",
     "softmax",
+    "cross_entropy",
     "losses",
     "randomness",
     "random_arguments",
@@ -76,11 +77,14 @@ MODULES = (
     "arg_reductions",
     "sorting",
     "uniqueness",
+    "segments",
+    "counting",
     "printing",
     "assertions",
     "shape_assertions",
     "python_calls",
     "einsum",
+    "diagonals",
     "debugging",
 )
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from treadle.contracts.spec import Spec
 from treadle.declare import HostSpec, gradient, op, public
-from treadle.dims import Dim, Size, add, floordiv, mod, mul, product
+from treadle.dims import Dim, Size, add, floordiv, known_different, mod, mul, product
 from treadle.errors import InvalidArgumentError, ShapeError
 from treadle_ops.arguments import integers_argument
 from treadle_ops.inference import require_rank
@@ -26,7 +26,7 @@ def _geometry(x: Spec, block_shape: Spec, ends: Spec, what: str) -> Geometry | N
     count = block_shape.dims[0] if block_shape.dims is not None else None
     if not isinstance(count, int):
         return None
-    if ends.dims is not None and (len(ends.dims) != 2 or ends.dims[1] != 2 or (isinstance(ends.dims[0], int) and ends.dims[0] != count)) and count:
+    if count and ends.dims is not None and (len(ends.dims) != 2 or known_different(ends.dims[1], 2) or known_different(ends.dims[0], count)):
         raise ShapeError(f"{what} has shape {ends.shape}; expected ({count}, 2): a pair per size of block_shape")
     if x.dims is not None and len(x.dims) < count + 1:
         raise ShapeError(f"shape {x.shape} has {len(x.dims)} axes; a block_shape of {count} sizes needs {count + 1} or more")

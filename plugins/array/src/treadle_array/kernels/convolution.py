@@ -171,7 +171,7 @@ def _collect(xp: Any, x: Any, g: Any, begin: Any, filter_sizes: Any, strides: An
     total = None
     for items, rows, columns in _columns(xp, x, begin, g.shape[1:-1], window, strides, dilations, groups):
         part = xp.matmul(columns.swapaxes(-1, -2), _matrices(g[items, rows], groups))
-        total = part if total is None else xp.add(total, part, total)
+        total = part if total is None else xp.add(total, part, out=total)
     if groups > 1:
         total = xp.ascontiguousarray(total.transpose(1, 0, 2))
     return total.reshape(*window, inner, outer)
@@ -217,7 +217,7 @@ def _by_scattering(xp: Any, g: Any, w: Any, before: Any, strides: Any, dilations
             starts[0] += rows.start * strides[0]
             met = tuple([slice(b, b + (n - 1) * s + 1, s) for b, n, s in zip(starts, block.shape[1:-1], strides, strict=True)])
             target = total[:, :, :, *met]
-            xp.add(target, planes[:, *tap], target)
+            xp.add(target, planes[:, *tap], out=target)
         if rows.stop == counts[0]:
             kept = tuple([slice(b, b + n) for b, n in zip(before, out.shape[1:-1], strict=True)])
             part = total[:, :, :, *kept]

@@ -42,7 +42,7 @@ def checked_rows(labels: Any, logits: Any) -> tuple[Any, Any]:
         raise ValueError(f"labels of shape {labels.shape} do not fit logits of shape {logits.shape}")
     classes = logits.shape[-1]
     index = labels.reshape(-1)
-    if index.size and not (0 <= index.min() and index.max() < classes):
+    if index.size and not (index.min() >= 0 and index.max() < classes):
         raise ValueError(f"labels must be in [0, {classes}), and they reach from {index.min()} to {index.max()}")
     return logits.reshape(index.size, classes), index
 

@@ -32,7 +32,7 @@ def collect(xp: Any, x: Any, g: Any, begin: Any, window: Any, strides: Any, dila
     total = None
     for items, view in _row_windows(xp, x, begin, window, strides, dilations, counts, outputs):
         part = xp.einsum(subscripts, view, rows[items])
-        total = part if total is None else xp.add(total, part, total)
+        total = part if total is None else xp.add(total, part, out=total)
     return xp.add.reduce(total.reshape(*window, counts[-1], outputs), axis=len(window), dtype=x.dtype)
 
 

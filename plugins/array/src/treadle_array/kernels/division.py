@@ -68,3 +68,14 @@ def _remainder(xp: Any, remainder: Callable[..., Any]) -> Callable[..., Any]:
         return remainder(x, y, out=out)
 
     return run
+
+
+@kernel("divide_integers")
+def divide_integers(xp: Any) -> Any:
+    """See the op; of short integers the float64 quotient rounds to the float32 one."""
+
+    def run(x: Any, y: Any) -> Any:
+        quotient = xp.true_divide(x, y)
+        return quotient.astype(xp.float32) if x.dtype.itemsize <= 2 else quotient
+
+    return run

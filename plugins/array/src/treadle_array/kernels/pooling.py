@@ -104,7 +104,7 @@ def avg_pool(xp: Any) -> Any:
             zero = xp.zeros((), x.dtype)
             for items in batches(x.shape[0], 2 * x[:1].nbytes):
                 slide(xp, xp.add, x[items], zero, window, strides, dilations, before, result[items])
-            xp.divide(result, _numbers(xp, x.shape[1:-1], counts, window, strides, dilations, before, x.dtype), result)
+            xp.divide(result, _numbers(xp, x.shape[1:-1], counts, window, strides, dilations, before, x.dtype), out=result)
         return deliver(result, input.dtype, out)
 
     return run
@@ -131,7 +131,7 @@ def avg_pool_grad(xp: Any) -> Any:
             for tap in range(window[axis]):
                 which, met = valid_windows(size, counts[axis], strides[axis], tap * dilations[axis] - before[axis])
                 target = total[at(axis, met)]
-                xp.add(target, spread[at(axis, which)], target)
+                xp.add(target, spread[at(axis, which)], out=target)
             spread = total
         return deliver(spread, g.dtype, None)
 
@@ -192,7 +192,7 @@ def scatter(xp: Any, first: Any, g: Any, window: Any, strides: Any, dilations: A
     """Add the cotangents of windows to the elements that their taps ``first`` met."""
     for number, _, which, met in taps(out, g.shape[1:-1], window, strides, dilations, before):
         target = out[met]
-        xp.add(target, kept(xp, g[which], xp.equal(first[which], number)), target)
+        xp.add(target, kept(xp, g[which], xp.equal(first[which], number)), out=target)
 
 
 def pick(xp: Any, first: Any, x: Any, window: Any, strides: Any, dilations: Any, before: Any, out: Any) -> None:
@@ -204,21 +204,21 @@ def pick(xp: Any, first: Any, x: Any, window: Any, strides: Any, dilations: Any,
 def kept(xp: Any, x: Any, chosen: Any) -> Any:
     """``x`` where it is chosen, else 0."""
     bits, mask = _bits(xp, x, chosen)
-    return xp.bitwise_and(x.view(bits), mask, mask).view(x.dtype)
+    return xp.bitwise_and(x.view(bits), mask, out=mask).view(x.dtype)
 
 
 def put(xp: Any, target: Any, value: Any, chosen: Any) -> None:
     """Copy ``value`` to the chosen places of ``target``; by bits, as a copy that branches takes ten times as long."""
     bits, mask = _bits(xp, target, chosen)
-    xp.bitwise_and(mask, xp.bitwise_xor(target.view(bits), value.view(bits)), mask)
-    xp.bitwise_xor(target.view(bits), mask, target.view(bits))
+    xp.bitwise_and(mask, xp.bitwise_xor(target.view(bits), value.view(bits)), out=mask)
+    xp.bitwise_xor(target.view(bits), mask, out=target.view(bits))
 
 
 def _bits(xp: Any, x: Any, chosen: Any) -> tuple[Any, Any]:
     """An integer dtype of the size of that of ``x``, and integers of it with all bits set where chosen."""
     bits = (None, xp.uint8, xp.uint16, None, xp.uint32, None, None, None, xp.uint64)[x.dtype.itemsize]
     mask = chosen.view(xp.uint8).astype(bits)
-    return bits, xp.negative(mask, mask)
+    return bits, xp.negative(mask, out=mask)
 
 
 def slide(xp: Any, combine: Any, x: Any, neutral: Any, window: Any, strides: Any, dilations: Any, before: Any, out: Any) -> None:
@@ -233,12 +233,12 @@ def slide(xp: Any, combine: Any, x: Any, neutral: Any, window: Any, strides: Any
         found = [valid_windows(x.shape[axis + 1], counts[axis], strides[axis], t * dilations[axis] - before[axis]) for t in range(window[axis])]
         whole = [f for f in found if f[0] == slice(0, counts[axis])]
         if len(whole) > 1:
-            combine(x[at(axis, whole[0][1])], x[at(axis, whole[1][1])], target)
+            combine(x[at(axis, whole[0][1])], x[at(axis, whole[1][1])], out=target)
         else:
             target[...] = x[at(axis, whole[0][1])] if whole else neutral
         for which, met in [f for f in found if f not in whole] + whole[2:]:
             part = target[at(axis, which)]
-            combine(part, x[at(axis, met)], part)
+            combine(part, x[at(axis, met)], out=part)
         x = target
 
 
@@ -270,7 +270,7 @@ def _maxima(xp: Any, x: Any, least: Any, window: Any, strides: Any, dilations: A
             continue
         if bool(xp.isnan(target).any()):
             slide(xp, xp.maximum, xp.where(xp.isnan(block), neutral, block), neutral, window, strides, dilations, before, target)
-        xp.maximum(target, neutral, target)
+        xp.maximum(target, neutral, out=target)
 
 
 def _numbers(xp: Any, sizes: Any, counts: Any, window: Any, strides: Any, dilations: Any, before: Any, dtype: Any) -> Any:

@@ -17,7 +17,7 @@ def rsqrt(xp: Any) -> Any:
 
     def compute(x: Any, *, out: Any) -> Any:
         root = xp.sqrt(x, out=out)
-        return xp.reciprocal(root, out=out if out is not None else reused(root))
+        return xp.divide(1, root, out=out if out is not None else reused(root))
 
     return in_float32(xp, compute)
 

@@ -5,10 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import ml_dtypes
-
 from treadle.declare import kernel
-from treadle.dtypes import DType
+from treadle.dtypes import DType, as_dtype
 from treadle.errors import InvalidArgumentError
 from treadle_array.axis_sums import widened
 from treadle_array.ordering import places_in_order
@@ -77,7 +75,7 @@ def _sum(xp: Any, rows: Any, ids: Any, count: int, in_order: bool) -> Any:
     return _fold(xp, "add", rows, ids, count, 0, in_order)
 
 
-def _folded(xp: Any, how: str, data: Any, ids: Any, count: int, nothing: Any, in_order: bool) -> Any:
+def folded(xp: Any, how: str, data: Any, ids: Any, count: int, nothing: Any, in_order: bool) -> Any:
     """The result of a segment op: ``(count, ...)`` of the dtype of ``data``."""
     wide = widened(xp, data)
     rest = data.shape[ids.ndim :]
@@ -109,7 +107,7 @@ def _require_sorted(data: Any, ids: Any) -> int:
 
 def _sorted(xp: Any, how: str, nothing: int) -> Any:
     def run(data: Any, segment_ids: Any) -> Any:
-        return _folded(xp, how, data, segment_ids, _require_sorted(data, segment_ids), nothing, True)
+        return folded(xp, how, data, segment_ids, _require_sorted(data, segment_ids), nothing, True)
 
     return run
 
@@ -145,7 +143,7 @@ def segment_mean(xp: Any) -> Any:
     def run(data: Any, segment_ids: Any) -> Any:
         count = _require_sorted(data, segment_ids)
         wide = widened(xp, data)
-        total = _folded(xp, "add", wide, segment_ids, count, 0, True)
+        total = folded(xp, "add", wide, segment_ids, count, 0, True)
         sizes = _sizes(xp, segment_ids, count).reshape(count, *(1,) * (data.ndim - 1))
         if data.dtype.kind in "iu":
             sizes = sizes.astype(data.dtype)
@@ -186,8 +184,8 @@ def _require_below(ids: Any, count: int) -> None:
 def _unsorted(xp: Any, how: str, nothing: Any) -> Any:
     def run(data: Any, segment_ids: Any, num_segments: int) -> Any:
         _require_fitting(data, segment_ids, num_segments)
-        empty = nothing(data.dtype) if callable(nothing) else nothing
-        return _folded(xp, how, data, segment_ids, num_segments, empty, False)
+        empty = nothing(as_dtype(data.dtype)) if callable(nothing) else nothing
+        return folded(xp, how, data, segment_ids, num_segments, empty, False)
 
     return run
 
@@ -207,18 +205,13 @@ def unsorted_segment_prod(xp: Any) -> Any:
 @kernel("unsorted_segment_max")
 def unsorted_segment_max(xp: Any) -> Any:
     """See the op."""
-    return _unsorted(xp, "maximum", lambda dtype: _limits(xp, dtype).min)
+    return _unsorted(xp, "maximum", lambda dtype: dtype.min)
 
 
 @kernel("unsorted_segment_min")
 def unsorted_segment_min(xp: Any) -> Any:
     """See the op."""
-    return _unsorted(xp, "minimum", lambda dtype: _limits(xp, dtype).max)
-
-
-def _limits(xp: Any, dtype: Any) -> Any:
-    """The finite ends of a dtype's range."""
-    return xp.iinfo(dtype) if dtype.kind in "iu" else ml_dtypes.finfo(dtype)
+    return _unsorted(xp, "minimum", lambda dtype: dtype.max)
 
 
 @kernel("segment_sizes")
@@ -264,7 +257,7 @@ def share_among_segment_ties(xp: Any) -> Any:
     def run(g: Any, data: Any, y: Any, segment_ids: Any) -> Any:
         wide = widened(xp, g)
         ties = data == _taken(xp, y, segment_ids)
-        count = xp.maximum(_folded(xp, "add", ties.astype(wide.dtype), segment_ids, y.shape[0], 0, False), 1)
+        count = xp.maximum(folded(xp, "add", ties.astype(wide.dtype), segment_ids, y.shape[0], 0, False), 1)
         return (ties * _taken(xp, wide / count, segment_ids)).astype(g.dtype, copy=False)
 
     return run
@@ -277,8 +270,8 @@ def mean_of_segment_ties(xp: Any) -> Any:
     def run(g: Any, data: Any, y: Any, segment_ids: Any) -> Any:
         wide = widened(xp, g)
         ties = data == _taken(xp, y, segment_ids)
-        count = xp.maximum(_folded(xp, "add", ties.astype(wide.dtype), segment_ids, y.shape[0], 0, False), 1)
-        return (_folded(xp, "add", ties * wide, segment_ids, y.shape[0], 0, False) / count).astype(g.dtype, copy=False)
+        count = xp.maximum(folded(xp, "add", ties.astype(wide.dtype), segment_ids, y.shape[0], 0, False), 1)
+        return (folded(xp, "add", ties * wide, segment_ids, y.shape[0], 0, False) / count).astype(g.dtype, copy=False)
 
     return run
 

@@ -17,7 +17,7 @@ def sigmoid(xp: Any) -> Any:
         xp.negative(x, out=y)
         xp.exp(y, out=y)
         xp.add(y, 1, out=y)
-        return xp.reciprocal(y, out=y)
+        return xp.divide(1, y, out=y)
 
     return in_float32(xp, compute)
 

@@ -2,7 +2,7 @@
 
 When -0.0 meets 0.0, NumPy gives whichever the processor prefers. The wrong one can only be a -0.0 among the larger ones, which is the smallest
 signed integer of its size, or a 0.0 among the smaller ones, the smallest unsigned integer: one fast reduction tells that there is none.
-With a scalar, ``ndarray.clip`` is several times as fast as the ufuncs, and its bound wins where two zeros meet.
+With a scalar, ``ndarray.clip`` is several times as fast as the ufuncs.
 """
 
 from __future__ import annotations
@@ -55,44 +55,64 @@ def minimum(xp: Any) -> Any:
 
 
 def _extreme(ufunc: Any, clip: Any, wrong_zero: Any, set_zeros: Any, is_minimum: bool) -> Callable[..., Any]:
-    winners: dict[Any, int] = {}
+    known: dict[Any, tuple[int, bool]] = {}
 
-    def run(x: Any, y: Any, *, out: Any = None) -> Any:
+    def with_scalar(x: Any, scalar: Any, out: Any) -> Any:
         dtype = x.dtype
-        is_integer = dtype.kind in "iu"
-        if (x.ndim == 0) != (y.ndim == 0):
-            scalar, other = (y, x) if y.ndim == 0 else (x, y)
-            wins = is_integer or bool(scalar) or bool(np.signbit(scalar)) == is_minimum
-            if wins and other.size >= MANY and dtype.itemsize >= 4:
-                return clip(other, scalar, out)
-            winner = winners.get(dtype)
-            if winner is None:
-                winner = winners[dtype] = 1 if is_integer else _winner(ufunc, dtype)
-            if winner >= 0:
-                return ufunc(other, scalar, out=out) if wins == (winner == 1) else ufunc(scalar, other, out=out)
-        result = ufunc(x, y, out=out)
-        if is_integer:
-            return result
-        result = np.asarray(result)
-        if np.count_nonzero(result) == result.size if result.size <= FEW else not wrong_zero(result, dtype.itemsize):
+        is_fast = x.size >= MANY and dtype.itemsize >= 4
+        if dtype.kind in "iu" or scalar:  # no two zeros meet, or they are alike
+            return clip(x, scalar, out) if is_fast else ufunc(x, scalar, out=out)
+        facts = known.get(dtype)
+        if facts is None:
+            facts = known[dtype] = (_winner(ufunc, dtype), _keeps_zeros(clip, dtype))
+        winner, clip_keeps_zeros = facts
+        scalar_wins = bool(np.signbit(scalar)) == is_minimum
+        if is_fast and clip_keeps_zeros and not scalar_wins:
+            return clip(x, scalar, out)
+        if is_fast and not is_minimum and scalar_wins:
+            result = clip(x, scalar, out)
+            return np.add(result, 0, out=result)  # -0.0 + 0.0 is 0.0
+        if winner >= 0:
+            return ufunc(x, scalar, out=out) if scalar_wins == (winner == 1) else ufunc(scalar, x, out=out)
+        return general(x, scalar, out)
+
+    def general(x: Any, y: Any, out: Any) -> Any:
+        result = np.asarray(ufunc(x, y, out=out))
+        if np.count_nonzero(result) == result.size if result.size <= FEW else not wrong_zero(result, x.dtype.itemsize):
             return result
         both = (x == 0) & (y == 0)
         if both.any():
             set_zeros(x, y, result, both)
         return result
 
+    def run(x: Any, y: Any, *, out: Any = None) -> Any:
+        if x.ndim and not y.ndim:
+            return with_scalar(x, y, out)
+        if y.ndim and not x.ndim:
+            return with_scalar(y, x, out)
+        return ufunc(x, y, out=out) if x.dtype.kind in "iu" else general(x, y, out)
+
     return run
 
 
 def _winner(ufunc: Any, dtype: Any) -> int:
-    """Which operand NumPy gives when two zeros meet: 0 or 1 if it is always the same, else -1."""
+    """Which operand a ufunc gives when two zeros meet: 0 or 1 if it is always the same, else -1."""
     found = set()
-    for zero in (np.array(0.0, dtype), np.array(-0.0, dtype)):
-        for count in range(1, 70):
-            others = np.full(count, -zero)
-            for place, result in enumerate((ufunc(zero, others), ufunc(others, zero))):
-                found |= {place if same else 1 - place for same in (np.signbit(result) == np.signbit(zero)).tolist()}
+    for zero, others in _meetings(dtype):
+        for place, result in enumerate((ufunc(zero, others), ufunc(others, zero))):
+            found |= {place if same else 1 - place for same in (np.signbit(result) == np.signbit(zero)).tolist()}
     return found.pop() if len(found) == 1 else -1
+
+
+def _keeps_zeros(clip: Any, dtype: Any) -> bool:
+    """Whether clipping to a zero leaves zeros of the other sign alone."""
+    return all((np.signbit(clip(others, zero, None)) == np.signbit(others)).all() for zero, others in _meetings(dtype))
+
+
+def _meetings(dtype: Any) -> list[tuple[Any, Any]]:
+    """A zero and vectors of the other one, of every length that a loop may treat in its own way."""
+    zeros = np.array(0.0, dtype), np.array(-0.0, dtype)
+    return [(zero, np.full(count, -zero)) for zero in zeros for count in range(1, 70)]
 
 
 _ends_of: dict[Any, tuple[Any, Any]] = {}
