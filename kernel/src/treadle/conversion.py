@@ -96,7 +96,8 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Cons
         return tensor if shape is None else registry.role("reshape")(tensor, TensorShape(shape).as_list())
     array = host_array(value, wanted, None)
     if array is None:
-        return _pack(value, wanted)
+        packed = _pack(value, wanted)
+        return packed if shape is None else registry.role("reshape")(packed, TensorShape(shape).as_list())
     if shape is not None:
         dims = tuple(TensorShape(shape).as_list())
         if array.ndim == 0 or (array.size == 1 and array.shape != dims):

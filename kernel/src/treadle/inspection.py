@@ -30,13 +30,13 @@ def get_static_value(tensor: Any, partial: bool = False) -> Any:
     """The value of a tensor where it is known without running anything, as a NumPy array; else None.
 
     Args:
-        tensor: a tensor.
+        tensor: a tensor; anything else is given back.
         partial: give an array of objects with None where a part is not known.
     """
     if not isinstance(tensor, SymbolicTensor):
         if isinstance(tensor, Variable):
             return None
-        return tensor.numpy() if isinstance(tensor, Tensor) else np.asarray(tensor)
+        return tensor.numpy() if isinstance(tensor, Tensor) else tensor
     constant = tensor.value.constant
     if constant is not None:
         return np.array(constant) if constant.ndim else constant[()]

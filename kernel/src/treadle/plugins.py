@@ -82,6 +82,7 @@ class Host:
         self.registry = registry or the_registry
         self._path = path
         self.registry.failures = lambda: self.failures("treadle.ops")
+        self.registry.load_roles = self.load_ops
         self._records: dict[tuple[str, str], PluginRecord] | None = None
         self._manager: Any = None
         self._lock = threading.RLock()

@@ -45,6 +45,10 @@ OWN: dict[str, str] = {
     "get_current_name_scope": "scopes:get_current_name_scope",
     "device": "devices:device",
     "function": "functions.polymorphic:function",
+    "cond": "functions.control_flow:cond",
+    "case": "functions.control_flow:case",
+    "switch_case": "functions.control_flow:switch_case",
+    "while_loop": "functions.control_flow:while_loop",
     "GradientTape": "autodiff.tape:GradientTape",
     "autodiff.GradientTape": "autodiff.tape:GradientTape",
     "UnconnectedGradients": "autodiff.tape:UnconnectedGradients",
@@ -117,14 +121,20 @@ def lookup(path: str) -> Any:
         plugins.host.load_ops()
         entry = registry.names.get(path)
     if entry is not None:
-        return entry.value
+        return _complete(entry.value)
     if is_namespace(path):
         return namespace(path)
     if "." not in path:
         record = plugins.host.load_ops(path)
         if record is not None and (path in registry.names or is_namespace(path)):
-            return registry.names[path].value if path in registry.names else namespace(path)
+            return _complete(registry.names[path].value) if path in registry.names else namespace(path)
     raise AttributeError(missing(path))
+
+
+def _complete(thing: Any) -> Any:
+    from treadle.eager.entry import complete
+
+    return complete(thing)
 
 
 def _own(target: str) -> Any:

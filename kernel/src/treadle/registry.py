@@ -74,6 +74,7 @@ class Registry:
         passes: name to Pass class.
         roles: what the kernel needs of a plugin, by role (``"__add__"``, ``"accumulate"``, ``"zeros_like"``, ``"cast"``).
         failures: tells which op plugins failed or are switched off; the plugin host sets it.
+        load_roles: loads what fills roles, asked for when one is missing; the plugin host sets it.
         kernels: op name to device type (or ``array``) to the declared kernel.
     """
 
@@ -88,6 +89,7 @@ class Registry:
         self._resolvers: list[Callable[[], None]] = []
         self._plugin = KERNEL
         self.failures: Callable[[], str] = str
+        self.load_roles: Callable[[], Any] = str
         self._lock = threading.RLock()
 
     # ------------------------------------------------------------------ registering
@@ -226,6 +228,9 @@ class Registry:
             PluginError: nothing does.
         """
         entry = self.roles.get(name)
+        if entry is None:
+            self.load_roles()
+            entry = self.roles.get(name)
         if entry is None:
             why = self.failures() or "install a distribution that does, such as treadle-ops (`pip install treadle-ops`)"
             raise PluginError(f"nothing fills the role {name!r}: {why}")

@@ -92,3 +92,53 @@ def refuses():
                 way(*tensors)
 
     return check
+
+
+@pytest.fixture
+def check_gradient():
+    """Check the gradients of a function of float64 tensors, and theirs, against central differences in every mode."""
+
+    def check(fn, *arrays, rtol=1e-5, atol=1e-7, step=1e-6, second=True):
+        arrays = [np.array(a, np.float64) for a in arrays]
+        rng = np.random.default_rng(11)
+        weight = rng.uniform(0.5, 1.5, np.shape(fn(*map(td.constant, arrays))))
+        directions = [rng.uniform(0.5, 1.5, a.shape) for a in arrays]
+
+        def value(*xs):
+            return td.reduce_sum(fn(*xs) * weight)
+
+        def slope(*xs):
+            with td.GradientTape() as tape:
+                tape.watch(xs)
+                result = value(*xs)
+            gradients = tape.gradient(result, xs)
+            return td.add_n([td.reduce_sum(g * d) for g, d in zip(gradients, directions, strict=True) if g is not None])
+
+        for function, derivative in ((value, slope), (slope, None)):
+            if derivative is None and not second:
+                break
+            for i in range(len(arrays)):
+                check_one(function, arrays, i, rtol, atol, step)
+
+    def check_one(function, arrays, i, rtol, atol, step):
+        def gradient(*xs):
+            with td.GradientTape() as tape:
+                tape.watch(xs[i])
+                result = function(*xs)
+            return tape.gradient(result, xs[i], unconnected_gradients="zero")
+
+        tensors = [td.constant(a) for a in arrays]
+        want = np.zeros(arrays[i].shape)
+        for index in np.ndindex(arrays[i].shape):
+            ends = []
+            for sign in (1, -1):
+                moved = [a.copy() for a in arrays]
+                moved[i][index] += sign * step
+                ends.append(float(function(*map(td.constant, moved))))
+            want[index] = (ends[0] - ends[1]) / (2 * step)
+        eager = np.asarray(gradient(*tensors))
+        np.testing.assert_allclose(eager, want, rtol=rtol, atol=atol)
+        for traced in (td.function(gradient, autograph=False), traced_with(gradient, tensors, lambda t: [None] * t.shape.rank)):
+            np.testing.assert_allclose(np.asarray(traced(*tensors)), eager, rtol=1e-12, atol=1e-13)
+
+    return check

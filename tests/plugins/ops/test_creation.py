@@ -22,7 +22,16 @@ def test_tensors_of_one_value(every_mode, shape, dtype):
 
 
 def test_shapes_come_in_every_form():
-    for shape in ([2, 3], (2, 3), np.array([2, 3]), td.constant([2, 3]), td.TensorShape([2, 3]), [td.constant(2), 3], [np.int64(2), 3], td.Variable([2, 3])):
+    for shape in (
+        [2, 3],
+        (2, 3),
+        np.array([2, 3]),
+        td.constant([2, 3]),
+        td.TensorShape([2, 3]),
+        [td.constant(2), 3],
+        [np.int64(2), 3],
+        td.Variable([2, 3]),
+    ):
         assert td.zeros(shape).shape == (2, 3)
         assert td.function(lambda s=shape: td.zeros(s))().shape == (2, 3)
     for shape in (3, td.constant(3), np.int32(3)):
@@ -89,7 +98,7 @@ def test_identity_matrices_of_symbolic_size_keep_what_is_known():
 def test_tracing_makes_no_large_constants():
     @td.function
     def traced(i):
-        return td.reduce_sum(td.zeros([1 << 20, 1 << 20])[i]) if hasattr(td, "strided_slice") else i
+        return td.zeros([1 << 20, 1 << 20])[i, 0]
 
     traced.get_concrete_function(td.TensorSpec([], td.int32))
     assert td.function(lambda: td.shape(td.tile(td.ones([1, 1]), [1 << 20, 1 << 20])))().numpy().tolist() == [1 << 20, 1 << 20]

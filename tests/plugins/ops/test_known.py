@@ -89,3 +89,22 @@ def test_values_of_empty_tensors_keep_their_shape():
     zeros, shape = traced(td.zeros([0, 3], td.int32))
     assert zeros.shape == (0, 3)
     assert shape.numpy().tolist() == [0, 3]
+
+
+def test_empty_constants_keep_their_shape():
+    traced = td.function(lambda: td.identity(td.zeros([0, 3], td.int32)) + td.identity(td.constant([], td.int32, [0, 3])), autograph=False)
+    assert traced().shape == (0, 3)
+
+
+def test_large_repetitions_of_known_values_cost_nothing_while_tracing():
+    def traced():
+        one = td.constant([[1]])
+        many = [
+            td.tile(one, [1 << 20, 1 << 20]),
+            td.pad(one, [[0, 1 << 20], [0, 1 << 20]]),
+            td.repeat(one, 1 << 30, 0),
+            td.broadcast_to(one, [1 << 20, 1 << 20]),
+        ]
+        return [td.shape(m, td.int64)[0] for m in many]
+
+    assert [int(n) for n in td.function(traced, autograph=False)()] == [1 << 20, (1 << 20) + 1, 1 << 30, 1 << 20]

@@ -31,7 +31,9 @@ def test_the_constant_takes_the_dtype_of_the_tensor(every_mode, dtype):
     x = np.ones((2, 2), dtype)
     one = np.array(1, dtype)
     np.testing.assert_array_equal(every_mode(lambda t: td.pad(t, [[1, 0], [0, 1]]), x)[0], np.pad(x, [[1, 0], [0, 1]]), strict=True)
-    np.testing.assert_array_equal(every_mode(lambda t, v: td.pad(t, [[1, 0], [0, 1]], constant_values=v), x, one)[0], np.ones((3, 3), dtype), strict=True)
+    np.testing.assert_array_equal(
+        every_mode(lambda t, v: td.pad(t, [[1, 0], [0, 1]], constant_values=v), x, one)[0], np.ones((3, 3), dtype), strict=True
+    )
     assert every_mode(lambda t: td.pad(t, [[1, 0]], constant_values=7), np.ones(1, np.float64))[0].tolist() == [7, 1]
 
 

@@ -84,7 +84,9 @@ def test_linspace_meets_its_ends_and_broadcasts(every_mode):
     assert got[-1].tolist() == np.array([0.7, 0.9], np.float32).tolist()
 
 
-@pytest.mark.parametrize(("dtype", "result"), [("int32", "float64"), ("int64", "float64"), ("int8", "float32"), ("float16", "float16"), ("complex64", "complex64")])
+@pytest.mark.parametrize(
+    ("dtype", "result"), [("int32", "float64"), ("int64", "float64"), ("int8", "float32"), ("float16", "float16"), ("complex64", "complex64")]
+)
 def test_linspace_of_other_dtypes(every_mode, dtype, result):
     (got,) = every_mode(lambda a, b: td.linspace(a, b, 5), np.array(0, dtype), np.array(10, dtype))
     np.testing.assert_array_equal(got, np.linspace(0, 10, 5).astype(result), strict=True)

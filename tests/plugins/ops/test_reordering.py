@@ -13,7 +13,9 @@ def counted(shape, dtype=np.float32):
     return np.arange(np.prod(shape, dtype=int)).reshape(shape).astype(dtype)
 
 
-@pytest.mark.parametrize(("shape", "axis"), [((2, 3, 4), [0]), ((2, 3, 4), [0, -1]), ((5,), []), ((), []), ((1, 3), [0]), ((0, 2), [1]), ((2, 3), [1, 0])])
+@pytest.mark.parametrize(
+    ("shape", "axis"), [((2, 3, 4), [0]), ((2, 3, 4), [0, -1]), ((5,), []), ((), []), ((1, 3), [0]), ((0, 2), [1]), ((2, 3), [1, 0])]
+)
 def test_reverse_agrees_with_numpy(every_mode, check_linear, shape, axis):
     x = counted(shape)
     np.testing.assert_array_equal(every_mode(lambda t: td.reverse(t, axis), x)[0], np.flip(x, tuple(axis)))
@@ -27,13 +29,24 @@ def test_reverse_refuses_axes_that_are_not_there_or_named_twice(refuses):
 
 @pytest.mark.parametrize(
     ("shape", "shift", "axis"),
-    [((5,), 7, 0), ((2, 3), 1, 0), ((2, 3, 4), [1, -2], [0, 2]), ((4,), [1, 2], [0, 0]), ((0, 3), 1, 0), ((3,), 0, -1), ((3, 2), [], []), ((3, 2), -1, 1)],
+    [
+        ((5,), 7, 0),
+        ((2, 3), 1, 0),
+        ((2, 3, 4), [1, -2], [0, 2]),
+        ((4,), [1, 2], [0, 0]),
+        ((0, 3), 1, 0),
+        ((3,), 0, -1),
+        ((3, 2), [], []),
+        ((3, 2), -1, 1),
+    ],
 )
 def test_roll_agrees_with_numpy(every_mode, check_linear, shape, shift, axis):
     x = counted(shape)
     want = np.roll(x, tuple(shift) if isinstance(shift, list) else shift, tuple(axis) if isinstance(axis, list) else axis)
     np.testing.assert_array_equal(every_mode(lambda t: td.roll(t, shift, axis), x)[0], want)
-    np.testing.assert_array_equal(every_mode(lambda t, s: td.roll(t, s, axis), x, np.array(shift, np.int32), rank=not isinstance(shift, list))[0], want)
+    np.testing.assert_array_equal(
+        every_mode(lambda t, s: td.roll(t, s, axis), x, np.array(shift, np.int32), rank=not isinstance(shift, list))[0], want
+    )
     check_linear(lambda t: td.roll(t, shift, axis), shape)
 
 
@@ -63,7 +76,9 @@ def reversed_sequences(x, lengths, seq_axis, batch_axis):
     return want
 
 
-@pytest.mark.parametrize(("shape", "seq_axis", "batch_axis"), [((3, 5), 1, 0), ((5, 3, 2), 0, 1), ((2, 3, 5), -1, 1), ((3, 2, 5), 2, 0), ((3, 0), 1, 0)])
+@pytest.mark.parametrize(
+    ("shape", "seq_axis", "batch_axis"), [((3, 5), 1, 0), ((5, 3, 2), 0, 1), ((2, 3, 5), -1, 1), ((3, 2, 5), 2, 0), ((3, 0), 1, 0)]
+)
 @pytest.mark.parametrize("dtype", [np.int32, np.int64])
 def test_sequences_are_reversed_up_to_their_lengths(every_mode, check_linear, shape, seq_axis, batch_axis, dtype):
     x = counted(shape)
@@ -86,3 +101,31 @@ def test_reverse_sequence_refuses_what_does_not_fit(refuses):
     refuses(InvalidArgumentError, lambda t: td.reverse_sequence(t, [1, 2, 3], 2, 0), x)
     refuses(InvalidArgumentError, lambda t: td.reverse_sequence(t, [1, 2, 3]), x)
     refuses(DTypeError, lambda t: td.reverse_sequence(t, [1.0, 2.0, 3.0], 1, 0), x)
+
+
+def test_axes_may_be_tensors_that_are_known_only_at_run_time(every_mode, check_linear):
+    x = counted((2, 3, 4))
+    last, both = np.int32(-1), np.array([0, 2], np.int32)
+    np.testing.assert_array_equal(every_mode(lambda t, a: td.reverse(t, [a]), x, last, rank=False)[0], x[..., ::-1])
+    np.testing.assert_array_equal(every_mode(lambda t, a: td.roll(t, 1, a), x, last, rank=False)[0], np.roll(x, 1, -1))
+    np.testing.assert_array_equal(every_mode(lambda t, a: td.expand_dims(t, a), x, last)[0], x[..., None])
+    np.testing.assert_array_equal(every_mode(lambda t, a: td.concat([t, t], a), x, last)[0], np.concatenate([x, x], -1))
+    for got, want in zip(every_mode(lambda t, a: td.split(t, [1, -1], a), x, last), np.split(x, [1], -1), strict=True):
+        np.testing.assert_array_equal(got, want)
+    np.testing.assert_array_equal(every_mode(td.transpose, x, np.array([2, 0, 1]))[0], x.transpose(2, 0, 1))
+    np.testing.assert_array_equal(td.function(td.reverse)(x, td.constant(both)).numpy(), x[::-1, :, ::-1])
+    np.testing.assert_array_equal(td.function(td.roll)(x, td.constant([1, 2]), td.constant(both)).numpy(), np.roll(x, (1, 2), (0, 2)))
+
+    def unknown(numbers):
+        return td.stack([td.cast(td.reduce_sum(td.ones([1])), td.int32) * n for n in numbers])
+
+    check_linear(lambda t: td.transpose(t, unknown([1, 2, 0])), (2, 3, 4))
+    check_linear(lambda t: td.concat([t, t], unknown([1])[0]), (2, 3))
+    check_linear(lambda t: td.expand_dims(t, unknown([-1])[0]), (2, 3))
+
+
+def test_axes_of_run_time_are_refused_when_they_do_not_fit():
+    x = td.ones([2, 3])
+    for function, wrong in ((td.transpose, [0, 0]), (td.transpose, [0, 2]), (td.reverse, [2]), (td.expand_dims, 3)):
+        with pytest.raises(InvalidArgumentError):
+            td.function(function)(x, td.constant(wrong))

@@ -49,7 +49,7 @@ def test_reshape_refuses_what_does_not_fit(refuses):
 
 
 def test_a_partly_known_shape_is_refused_with_the_way_out():
-    with pytest.raises(ShapeError, match="td.shape"):
+    with pytest.raises(ShapeError, match=r"td\.shape"):
         td.zeros(td.TensorShape([None, 2]))
 
 

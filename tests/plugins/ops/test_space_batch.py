@@ -21,7 +21,13 @@ def strided(x, block, paddings):
     return np.concatenate([padded[(slice(None), *(slice(at, None, b) for at, b in zip(place, block, strict=True)))] for place in places])
 
 
-BLOCKS = [((1, 4, 4, 2), [2, 2], [[0, 0], [2, 0]]), ((2, 3, 1), [1], [[1, 2]]), ((2, 3), [2], [[1, 0]]), ((2, 4, 6, 3), [2, 3], [[0, 0], [0, 0]]), ((0, 4, 2), [2], [[0, 0]])]
+BLOCKS = [
+    ((1, 4, 4, 2), [2, 2], [[0, 0], [2, 0]]),
+    ((2, 3, 1), [1], [[1, 2]]),
+    ((2, 3), [2], [[1, 0]]),
+    ((2, 4, 6, 3), [2, 3], [[0, 0], [0, 0]]),
+    ((0, 4, 2), [2], [[0, 0]]),
+]
 
 
 @pytest.mark.parametrize(("shape", "block", "paddings"), BLOCKS)

@@ -65,7 +65,10 @@ def reads_of(op: Op, inputs: Any, tensors: list[Any], outputs: list[Any], attrs:
                 second = tensors[1]
                 key += (second._key, second._buffer.ndim)
         else:
-            key = (tuple([(t._key, t._buffer.ndim) for t in tensors]), tuple([i for i in inputs if type(i) is tuple]))
+            key = (
+                tuple([(t._key, t._buffer.ndim) for t in tensors]),
+                tuple([len(i) if type(i) is list else i for i in inputs if type(i) in (tuple, list)]),
+            )
         if attrs:
             key += tuple(attrs.values())
         known = op.reads.get(key)

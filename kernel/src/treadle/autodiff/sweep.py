@@ -207,3 +207,13 @@ def sweep(records: Iterable[Any], cotangents: dict[int, Any], keep: set[int]) ->
 def zeros(spec: Any) -> Any:
     """Zeros of a record's output, from the symbolic tensor, or from its shape and dispatch key."""
     return registry.role("zeros_like")(spec) if isinstance(spec, Tensor) else LazyZeros(*spec)
+
+
+def zeros_for(output: Any) -> Any:
+    """Zeros of a result of a function: of a tensor, or of every tensor on a list that a loop pushed."""
+    if type(output) is not Tensor:
+        return registry.role("zeros_like")(output)
+    if isinstance(output._buffer, list):
+        device, dtype = output._key.device, output._key.dtype
+        return Tensor([device.copy_in(np.zeros(b.shape, dtype.numpy)) for b in output._buffer], output._key)
+    return LazyZeros(output._buffer.shape, output._key)

@@ -194,7 +194,12 @@ class GradientTape:
         identities = [t._id if t._id in self._watched else 0 for t in inputs]
         if not any(identities):
             return False
-        specs = self._adopt(outputs) or [None] * len(outputs)
+        specs: list[Any] = [None] * len(outputs)
+        if zeros:
+            specs = self._adopt(outputs) or specs
+        for output in outputs:
+            if output.dtype.is_differentiable:
+                self._watched.add(identity_of(output))
         assert self._records is not None
         self._records.append(Record(name, pull, identities, [identity_of(t) for t in outputs], specs, zeros))
         return True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -68,9 +69,15 @@ def convert_inputs(op: Op, args: tuple[Any, ...]) -> list[Any]:
         if declared.sequence:
             if isinstance(given, Tensor) or not hasattr(given, "__iter__"):
                 raise DTypeError(f"{op.name}: the argument {declared.name!r} must be a list of tensors, not {type(given).__name__}")
-            converted.append([to_tensor(item, wanted, op, declared.name) for item in given])
+            items: list[Tensor] = []
+            for item in given:
+                items.append(to_tensor(item, wanted, op, declared.name))
+                wanted = wanted or (items[0].dtype if declared.kind == "tensor" else None)
+            converted.append(items)
         else:
             converted.append(to_tensor(given, wanted, op, declared.name))
+        if hint is None and declared.kind == "tensor":
+            hint = next((t.dtype for t in flat(converted[-1:])), None)
     return converted
 
 
@@ -97,7 +104,7 @@ def to_tensor(value: Any, hint: DType | None, op: Op, name: str) -> Tensor:
     if protocol is not None:
         return protocol(value)  # type: ignore[no-any-return]
     kind = type(value)
-    if kind in (int, float) and LOCAL.graph is None and value:
+    if kind in (int, float) and LOCAL.graph is None and (value or not is_minus_zero(value)):
         key = (hint, kind, value, LOCAL.device)
         known = _scalars.get(key)
         if known is not None:
@@ -127,7 +134,12 @@ def _exact(value: int, hint: DType) -> np.ndarray[Any, Any]:
 
 def remembered(value: Any, like: Any) -> Tensor | None:
     """The tensor that a Python number became earlier beside a tensor of this dtype, if any."""
-    return _scalars.get((like._key.dtype, type(value), value, LOCAL.device)) if value else None
+    return None if not value and is_minus_zero(value) else _scalars.get((like._key.dtype, type(value), value, LOCAL.device))
+
+
+def is_minus_zero(value: float) -> bool:
+    """True for -0.0, which equals 0.0 and must not stand for it."""
+    return value == 0 and math.copysign(1.0, value) < 0
 
 
 def flat(inputs: list[Any]) -> list[Any]:

@@ -33,9 +33,15 @@ def make_entry(op: Op, infer: Callable[..., Any]) -> FunctionType:
     entry.__doc__ = infer.__doc__
     entry.__module__ = infer.__module__
     entry.__qualname__ = infer.__qualname__
-    entry.__wrapped__ = infer  # type: ignore[attr-defined]
     entry.op = op  # type: ignore[attr-defined]
     op.entry = entry
+    return entry
+
+
+def complete(entry: Any) -> Any:
+    """An entry point with its own code and signature, whether it was called already or not; anything else as it is."""
+    if getattr(entry, "__code__", None) is _STUB:
+        _build(entry.op, entry)
     return entry
 
 

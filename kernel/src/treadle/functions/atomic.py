@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from treadle import devices, plugins, state
-from treadle.autodiff.sweep import GradientContext, Record, sweep, zeros
+from treadle.autodiff.sweep import GradientContext, Record, sweep, zeros_for
 from treadle.contracts.passes import PassReport
 from treadle.contracts.spec import Spec, is_concrete
 from treadle.conversion import to_tuples
@@ -18,8 +18,8 @@ from treadle.grappler.meta import MetaOptimizer
 from treadle.grappler.schedule import in_force
 from treadle.graph.func_graph import FuncGraph
 from treadle.graph.graph import Node, Value
-from treadle.graph.inline import caller_sizes, inlined
-from treadle.graph.structural import CALL, CONST, CUSTOM, PLACEHOLDER, READ
+from treadle.graph.inline import caller_sizes, inlined, inner_graphs, specialise
+from treadle.graph.structural import CALL, CONDS, CONST, CUSTOM, LOOPS, PLACEHOLDER, READ
 from treadle.registry import registry
 from treadle.runtime.plan import Plan
 from treadle.state import LOCAL
@@ -41,7 +41,7 @@ class Executable:
     def __init__(self, function: AtomicFunction, device: Any) -> None:
         graph, values = inlined(function.graph)
         self.item = GrapplerItem(function.name, graph, device, again=lambda: inlined(function.graph)[0])
-        self.reports: list[PassReport] = MetaOptimizer(in_force()).optimize(self.item)
+        self.reports: list[PassReport] = optimise(self.item)
         positions = {value: i for i, value in enumerate(graph.inputs)}
         optimised = self.item.graph
         bound = {
@@ -51,6 +51,26 @@ class Executable:
         self.plan = device.compile(self.item) or Plan(optimised, device, bound)
         self.keys = [device.key(v.spec.dtype) for v in optimised.outputs]
         self.array = device.array_type
+
+
+def optimise(item: GrapplerItem) -> list[PassReport]:
+    """Run the schedule over a graph, then over the graphs inside its branches and loops."""
+    optimizer = MetaOptimizer(in_force())
+    reports = optimizer.optimize(item)
+    for node in list(item.graph.nodes):
+        if node.op in CONDS | LOOPS:
+            specialise(node)
+            replaced = {id(g): GrapplerItem(g.name, g, item.device) for g in inner_graphs(node)}
+            for inner in replaced.values():
+                reports += optimise(inner)
+            node.attrs = {name: _optimised(value, replaced) for name, value in node.attrs.items()}
+    return reports
+
+
+def _optimised(value: Any, replaced: dict[int, GrapplerItem]) -> Any:
+    if isinstance(value, tuple):
+        return tuple(_optimised(v, replaced) for v in value)
+    return replaced[id(value)].graph if id(value) in replaced else value
 
 
 class AtomicFunction:
@@ -108,12 +128,21 @@ class AtomicFunction:
     def _call_unwatched(self, arguments: list[Any]) -> list[Any]:
         if LOCAL.graph is not None:
             return self._record(LOCAL.graph, arguments)
-        executable = self.executable()
+        executable = self.executable(self.place(arguments))
         outer = [thing for thing, _ in self.captures if not isinstance(thing, Variable)]
         buffers = [self._buffer(a, executable.device) for a in self._in_graph_order(arguments, outer)]
         result = executable.plan(*buffers)
         results = (result,) if len(executable.keys) == 1 else result
         return [Tensor(b, key) for b, key in zip(results, executable.keys, strict=True)]
+
+    def place(self, arguments: list[Any]) -> Any:
+        """Where a call runs: the scope's device, else that of the first tensor or Variable that is not on the default one, as for an eager op."""
+        default = devices.default()
+        if LOCAL.device is None:
+            for thing in (*arguments, *[thing for thing, _ in self.captures]):
+                if not isinstance(thing, SymbolicTensor) and thing._key.device is not default:
+                    return thing._key.device
+        return default
 
     def _in_graph_order(self, arguments: list[Any], outer: list[Any]) -> list[Any]:
         given, captured = iter(arguments), iter(outer)
@@ -238,7 +267,7 @@ class _Halves:
     def pull(self, function: AtomicFunction, cotangents: list[Any], outputs: list[Any], saved: list[Any]) -> list[Any]:
         """Gradients per input of ``function``'s graph."""
         arrived = [
-            zeros(output if isinstance(output, SymbolicTensor) else (output._buffer.shape, output._key)) if cotangent is None else cotangent
+            zeros_for(output) if cotangent is None else cotangent
             for cotangent, output, value in zip(cotangents, outputs, function.graph.outputs, strict=True)
             if value.spec.dtype.is_differentiable
         ]
@@ -248,7 +277,7 @@ class _Halves:
 
 def _split(function: AtomicFunction, wanted: tuple[bool, ...]) -> _Halves:
     """Differentiate a graph with respect to some of its inputs, and cut what results in two."""
-    flat, _ = inlined(function.graph, differentiable=True)
+    flat, flattened = inlined(function.graph, differentiable=True)
     joint = FuncGraph(function.graph.name, function.graph.outer)
     values = flat.copy_into(joint)
     inputs = [values[v] for v in flat.inputs]
@@ -297,10 +326,11 @@ def _split(function: AtomicFunction, wanted: tuple[bool, ...]) -> _Halves:
     kept: dict[Value, Value] = {}
     for node in own:
         joint.copy_node(node, forward, kept)
+    forward.inputs = [kept[v] for v in inputs]
     forward.outputs = [kept[v] for v in [*outputs, *computed]]
     at = {value: i for i, value in enumerate(function.graph.inputs)}
     forward.captures = [(thing, kept[inputs[at[value]]]) for thing, value in function.captures]
-    forward.captured_constants = list(function.graph.captured_constants)
+    forward.captured_constants = [(t, kept[values[flattened[v]]]) for t, v in function.graph.captured_constants if v in flattened]
     halves = _Halves(
         AtomicFunction(forward, function.name),
         AtomicFunction(backward, f"gradient of {function.name}"),
@@ -336,7 +366,8 @@ def graph_gradients(nodes: list[Node], targets: list[Value], cotangents: dict[in
 
     for node in nodes:
         ids = [identity.get(v, 0) for v in node.inputs]
-        if not any(ids) or (node.op.gradient is None and node.op not in (READ, CUSTOM)):
+        control = node.op in CONDS or node.op in LOOPS
+        if not any(ids) or (node.op.gradient is None and node.op not in (READ, CUSTOM) and not control):
             continue
         outputs = []
         for value in node.outputs:
@@ -347,6 +378,11 @@ def graph_gradients(nodes: list[Node], targets: list[Value], cotangents: dict[in
         specs = [tensor(v) if v.spec.dtype.is_differentiable else None for v in node.outputs]
         if node.op is READ:
             records.append(Record("read", _same, ids, outputs, specs))
+            continue
+        if control:
+            from treadle.functions.control_gradients import graph_record
+
+            records.append(graph_record(node, ids, outputs, specs))
             continue
         if node.op is CUSTOM:
             records.append(Record("custom_gradient", _past_results(node.attrs["pull"], node.attrs["count"]), ids, outputs, specs))

@@ -125,8 +125,8 @@ class Function:
 
     def _explained(self, error: Exception, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Exception:
         """The error of a plan with the user's line."""
-        concrete, _ = self._find(args, kwargs)
-        return concrete.atomic.executable().plan.explain(error)
+        concrete, call = self._find(args, kwargs)
+        return concrete.atomic.executable(concrete.atomic.place(call.inputs)).plan.explain(error)
 
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if _eager_functions:
@@ -141,7 +141,7 @@ class Function:
         """Let the next call like this one take the fast path."""
         if not all(type(a) is Tensor for a in args) or any(not isinstance(thing, Variable) for thing, _ in concrete.atomic.captures):
             return
-        executable = concrete.atomic.executable()
+        executable = concrete.atomic.executable(concrete.atomic.place(list(args)))
         if executable.plan.loud or any(a._key.device is not executable.device for a in args) or len(args) != len(concrete.atomic.arguments):
             return
         if len(self._fast) >= _MOST_FAST:

@@ -28,6 +28,7 @@ class FuncGraph(Graph):
         captures: things from outside (Variables, tensors of ``outer``, tensors of another device) to the placeholders that stand for them.
         captured_constants: eager tensors from outside to the constants that they became.
         created: Variables made during the trace.
+        control: what differentiation remembers of branches and loops.
         translations: while a copied gradient runs, values of the graph it was written in to values of this one, the outermost first.
     """
 
@@ -38,6 +39,7 @@ class FuncGraph(Graph):
         self.captured_constants: list[tuple[Tensor, Value]] = []
         self.created: list[Any] = []
         self.translations: list[dict[Value, Value]] = []
+        self.control: dict[Node, Any] = {}
         self._captured: dict[int, tuple[Any, Value]] = {}
 
     # ------------------------------------------------------------------ recording
@@ -115,6 +117,15 @@ class FuncGraph(Graph):
         if numbers is None:
             return self.value_of(registry.role("stack")([SymbolicTensor(self.host_input(item)) for item in given]))
         return self.constant(np.asarray(numbers, host_spec(numbers).dtype.numpy))
+
+    def release_constants(self) -> None:
+        """Let eager tensors from outside come in as captures, so that the graph outside sees them and gradients reach them."""
+        for tensor, value in self.captured_constants:
+            placeholder = self.placeholder(value.spec.without_value(), "captured")
+            self.replace(value, placeholder)
+            self._captured[id(tensor)] = (tensor, placeholder)
+            self.captures.append((tensor, placeholder))
+        self.captured_constants = []
 
     # ------------------------------------------------------------------ Variables
 

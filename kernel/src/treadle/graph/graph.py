@@ -168,6 +168,13 @@ class Graph:
         return self._count
 
     @property
+    def last(self) -> Node:
+        """The last node."""
+        if self._last is None:
+            raise GraphError(f"{self.name}: the graph has no nodes")
+        return self._last
+
+    @property
     def outputs(self) -> list[Value]:
         """The values given back."""
         return self._return.inputs
@@ -385,6 +392,7 @@ class Graph:
         """A graph of its own with the same nodes, and this one's values to the copy's."""
         twin = Graph(self.name)
         values = self.copy_into(twin)
+        twin.inputs = [values[v] for v in self.inputs]
         twin.outputs = [values[v] for v in self.outputs]
         return twin, values
 

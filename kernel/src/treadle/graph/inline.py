@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from treadle.dims import Dim, Size
-from treadle.graph.graph import Graph, Value
-from treadle.graph.structural import CALL, CUSTOM
+from treadle.graph.graph import Graph, Node, Value
+from treadle.graph.structural import CALL, CONDS, CUSTOM, LOOPS
 
 
 def inlined(graph: Graph, differentiable: bool = False) -> tuple[Graph, dict[Value, Value]]:
@@ -16,6 +18,7 @@ def inlined(graph: Graph, differentiable: bool = False) -> tuple[Graph, dict[Val
     """
     twin = Graph(graph.name)
     values = _copy(graph, twin, {}, differentiable)
+    twin.inputs = [values[v] for v in graph.inputs]
     twin.outputs = [values[v] for v in graph.outputs]
     return twin, values
 
@@ -32,10 +35,41 @@ def _copy(graph: Graph, target: Graph, values: dict[Value, Value], differentiabl
             values.update(zip(node.outputs, [values[v] for v in node.inputs[: node.attrs["count"]]], strict=True))
         else:
             graph.copy_node(node, target, values)
+            if not differentiable and node.op in CONDS | LOOPS:
+                copy = values[node.outputs[0]].node if node.outputs else target.last
+                copy.attrs = {name: _bare(value) for name, value in copy.attrs.items()}
             if sizes:
                 for value in node.outputs:
                     values[value].spec = values[value].spec.substitute(sizes)
     return values
+
+
+def _bare(value: Any) -> Any:
+    """The functions in the attributes of a branch or loop as graphs without calls."""
+    if isinstance(value, tuple):
+        return tuple(_bare(v) for v in value)
+    return inlined(value.graph)[0] if hasattr(value, "graph") else value
+
+
+def inner_graphs(node: Node) -> list[Graph]:
+    """The graphs in the attributes of a branch or loop."""
+    found = []
+    for value in node.attrs.values():
+        for item in value if isinstance(value, tuple) else (value,):
+            graph = getattr(item, "graph", item)
+            if isinstance(graph, Graph):
+                found.append(graph)
+    return found
+
+
+def specialise(node: Node) -> None:
+    """Put the constants that a branch or loop reads, and does not change, into its graphs."""
+    first = node.attrs["carried"] if node.op in LOOPS else 0
+    given = node.inputs[1:] if node.op in CONDS else node.inputs
+    for graph in inner_graphs(node):
+        for value, placeholder in zip(given[first:], graph.inputs[first:], strict=False):
+            if value.constant is not None and placeholder.uses:
+                graph.replace(placeholder, graph.adopt_constant(value.constant))
 
 
 def caller_sizes(callee: Graph, given: list[Value]) -> dict[Dim, Size]:

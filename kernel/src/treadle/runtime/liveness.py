@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from treadle.graph.graph import Graph, Node, Value
-from treadle.graph.structural import ASSIGN, CONST, PLACEHOLDER, READ
+from treadle.graph.structural import ASSIGN, CONDS, CONST, LOOPS, PLACEHOLDER, READ
+
+
+_FOREIGN = frozenset((CONST, PLACEHOLDER, READ)) | CONDS | LOOPS
+"""Ops whose results somebody else may hold."""
 
 
 class Memory:
@@ -35,7 +39,7 @@ class Liveness:
         for i, node in enumerate(self.order):
             for value in node.outputs:
                 aliased = node.op.aliases and node.inputs
-                memory = self.memory[node.inputs[0]] if aliased else Memory(node.op not in (CONST, PLACEHOLDER, READ))
+                memory = self.memory[node.inputs[0]] if aliased else Memory(node.op not in _FOREIGN)
                 memory.members.append(value)
                 memory.last = max(memory.last, i)
                 self.memory[value] = memory
@@ -43,6 +47,9 @@ class Liveness:
                 self.memory[value].last = i
             if node.op is ASSIGN:
                 self.memory[node.inputs[1]].escapes = True
+            elif node.op in CONDS or node.op in LOOPS:  # what goes in may come out
+                for value in node.inputs:
+                    self.memory[value].escapes = True
         for value in graph.outputs:
             self.memory[value].escapes = True
             self.memory[value].last = len(self.order)

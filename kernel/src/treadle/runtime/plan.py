@@ -6,7 +6,8 @@ Nothing is interpreted per call. An elementwise kernel writes into an input that
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -16,8 +17,9 @@ from treadle.contracts.spec import is_concrete
 from treadle.conversion import to_tuples
 from treadle.eager.dispatch import bind, find_kernel_row, quietly
 from treadle.errors import DTypeError, GraphError, InvalidArgumentError, OpError, ResourceExhaustedError, ShapeError
+from treadle.graph.effects import effect_of
 from treadle.graph.graph import Graph, Node, Value
-from treadle.graph.structural import ASSIGN, CONST, PLACEHOLDER, READ
+from treadle.graph.structural import ASSIGN, CONDS, CONST, LOOPS, NOTHING, PLACEHOLDER, READ
 from treadle.runtime.arena import ArenaPlan
 from treadle.runtime.liveness import Liveness
 
@@ -44,7 +46,8 @@ class Plan:
         namespace = writer.namespace
         self._code = compile(self.text, f"<plan of {graph.name}>", "exec")
         exec(self._code, namespace)
-        self.run: Callable[..., Any] = namespace["plan"]
+        self._program = namespace["plan"]
+        self.run: Callable[..., Any] = device.bind(lambda _: self._program)
 
     def __call__(self, *buffers: Any) -> Any:
         """Run, and explain what goes wrong by the user's line."""
@@ -77,7 +80,7 @@ class Plan:
     def _node_of(self, error: Exception) -> Node | None:
         found = None
         trace = error.__traceback__
-        code = self.run.__code__  # type: ignore[attr-defined]
+        code = self._program.__code__
         while trace is not None:
             if trace.tb_frame.f_code is code:
                 found = self.nodes_by_line.get(trace.tb_lineno)
@@ -94,13 +97,15 @@ class _Writer:
         self.live = Liveness(graph)
         self.arena = ArenaPlan()
         self.namespace: dict[str, Any] = {"__builtins__": {}, "NORMALIZE": device.normalize, "HOST": _to_host, "LOCAL": state.LOCAL}
+        self.namespace.update(READ=self._read, ASSIGN=self._assign)
         self.names: dict[Value, str] = {}
         self.views: dict[Value, int] = {}
         self.nodes_by_line: dict[int, Node] = {}
         self._free_names: list[str] = []
         self._counter = 0
+        self._depth = 0
         self._bound_names: dict[Any, str] = {}
-        self.loud = any(node.op.effect == "io" for node in self.live.order)
+        self.loud = effect_of(graph) == "io"
         parameters = []
         for i, value in enumerate(graph.inputs):
             if value in bound:
@@ -108,13 +113,8 @@ class _Writer:
             else:
                 self.names[value] = f"p{i}"
                 parameters.append(f"p{i}")
-        body: list[str] = []
-        for node in self.live.order:
-            before = len(body)
-            self._write(node, body)
-            for n in range(before, len(body)):
-                self.nodes_by_line[n] = node
-            self._let_go(node, body)
+        body = _Lines()
+        self._write_nodes(body)
         lines = [f"def plan({', '.join(parameters)}):"]
         if self.loud:
             lines.append("    run = LOCAL.run")
@@ -124,13 +124,41 @@ class _Writer:
             names = [f"a{i}" for i in range(len(self.arena.views))]
             lines.append(f"    {', '.join(names)}{',' if len(names) == 1 else ''} = arena")
         offset = len(lines) + 1
-        self.nodes_by_line = {n + offset: node for n, node in self.nodes_by_line.items()}
-        lines += ["    " + line for line in body]
+        self.nodes_by_line = {n + offset: node for n, node in enumerate(body.nodes)}
+        lines += ["    " + line for line in body.lines]
         if self.arena.views:
             lines.append("    FREE.append(arena)")
         outputs = [self.names[v] for v in graph.outputs]
         lines.append("    return " + (outputs[0] if len(outputs) == 1 else f"({', '.join(outputs)})" if outputs else "()"))
         self.text = "\n".join(lines) + "\n"
+
+    def _write_nodes(self, body: _Lines) -> None:
+        for node in self.live.order:
+            body.node = node
+            self._write(node, body)
+            self._let_go(node, body)
+
+    def _write_inner(self, graph: Graph, inputs: list[str], body: _Lines) -> list[str]:
+        """Write the nodes of a branch or loop body in place; the names of its results."""
+        outer, node = self.live, body.node
+        self.live = Liveness(graph)
+        self._depth += 1
+        self.names.update(zip(graph.inputs, inputs, strict=True))
+        before = len(body.lines)
+        self._write_nodes(body)
+        results = [self.names[v] for v in graph.outputs]
+        for value in self.live.memory:
+            name = self.names.pop(value, "")
+            if name.startswith("v") and name not in inputs and name not in results:
+                self._free_names.append(name)
+        if len(body.lines) == before:
+            body.append("0")
+        self._depth -= 1
+        self.live, body.node = outer, node
+        return results
+
+    def _free_results(self, results: list[str], inputs: list[str]) -> None:
+        self._free_names += {name for name in results if name.startswith("v") and name not in inputs}
 
     # ------------------------------------------------------------------ names
 
@@ -148,13 +176,13 @@ class _Writer:
         self._counter += 1
         return f"v{self._counter}"
 
-    def _let_go(self, node: Node, body: list[str]) -> None:
+    def _let_go(self, node: Node, body: _Lines) -> None:
         for value in self.live.dies_at(node):
             view = self.views.pop(value, None)
             if view is not None:
                 self.arena.release(view)
             name = self.names.pop(value, None)
-            if name is None or not name.startswith("v"):
+            if name is None or not name.startswith("v") or value.node.op is PLACEHOLDER:
                 continue
             if value.spec.nbytes > 4096:
                 body.append(f"del {name}")
@@ -162,7 +190,7 @@ class _Writer:
 
     # ------------------------------------------------------------------ nodes
 
-    def _write(self, node: Node, body: list[str]) -> None:
+    def _write(self, node: Node, body: _Lines) -> None:
         if node.op is PLACEHOLDER:
             if node.outputs[0] not in self.names:
                 raise GraphError(f"{self.graph.name}: placeholder {node.name} is not among the inputs")
@@ -172,14 +200,68 @@ class _Writer:
             self.names[node.out] = self._bind("c", buffer)
         elif node.op is READ:
             name = self._new_name()
-            body.append(f"{name} = {self.names[node.inputs[0]]}._buffer")
+            variable = self.names[node.inputs[0]]
+            body.append(f"{name} = {variable}._buffer" if self._at_home(node.inputs[0]) else f"{name} = READ({variable})")
             self.names[node.out] = name
         elif node.op is ASSIGN:
-            body.append(f"{self.names[node.inputs[0]]}._buffer = {self.names[node.inputs[1]]}")
+            variable, value = self.names[node.inputs[0]], self.names[node.inputs[1]]
+            body.append(f"{variable}._buffer = {value}" if self._at_home(node.inputs[0]) else f"ASSIGN({variable}, {value})")
+        elif node.op is NOTHING:
+            self.names[node.out] = "None"
+        elif node.op in CONDS:
+            self._write_cond(node, body)
+        elif node.op in LOOPS:
+            self._write_loop(node, body)
         else:
             self._write_kernel(node, body)
 
-    def _write_kernel(self, node: Node, body: list[str]) -> None:
+    def _write_cond(self, node: Node, body: _Lines) -> None:
+        inputs = [self.names[v] for v in node.inputs[1:]]
+        outputs = [self._new_name() for _ in node.outputs]
+        for head, branch in zip((f"if {self.names[node.inputs[0]]}:", "else:"), node.attrs["branches"], strict=True):
+            body.append(head)
+            with body.indented():
+                results = self._write_inner(branch, inputs, body)
+                body.move(outputs, results)
+                self._free_results(results, inputs)
+        self.names.update(zip(node.outputs, outputs, strict=True))
+
+    def _write_loop(self, node: Node, body: _Lines) -> None:
+        attrs = node.attrs
+        carried, popped = attrs["carried"], attrs["popped"]
+        names = [self.names[v] for v in node.inputs]
+        variables = [self._new_name() for _ in range(carried)]
+        captured, lists = names[carried : len(names) - popped], names[len(names) - popped :]
+        pushed = [self._new_name() for _ in node.outputs[carried:]]
+        body.move(variables, names[:carried])
+        for name in pushed:
+            body.append(f"{name} = []")
+        elements: list[str] = []
+        if attrs["condition"] is None:
+            turn = self._new_name()
+            self.namespace.setdefault("DOWN", _downwards)
+            body.append(f"for {turn} in DOWN({lists[0]}):")
+        else:
+            body.append("while 1:")
+        with body.indented():
+            if attrs["condition"] is None:
+                for name in lists:
+                    elements.append(self._new_name())
+                    body.append(f"{elements[-1]} = {name}[{turn}]")
+            else:
+                (holds,) = self._write_inner(attrs["condition"], [*variables, *captured], body)
+                body.append(f"if not {holds}: break")
+                self._free_results([holds], [*variables, *captured])
+            inputs = [*variables, *captured, *elements]
+            results = self._write_inner(attrs["body"], inputs, body)
+            for name, result in zip(pushed, results[carried:], strict=True):
+                body.append(f"{name}.append({result})")
+            body.move(variables, results[:carried])
+            self._free_results(results, inputs)
+        self._free_names += elements
+        self.names.update(zip(node.outputs, [*variables, *pushed], strict=True))
+
+    def _write_kernel(self, node: Node, body: _Lines) -> None:
         op = node.op
         row = find_kernel_row(op, self.device, _kernel_dtype(node))
         kernel = bind(row, self.device)
@@ -218,6 +300,19 @@ class _Writer:
                 if not value.spec.rank:
                     body.append(f"{result} = NORMALIZE({result})")
 
+    def _at_home(self, variable: Value) -> bool:
+        """Whether a Variable is known to be on this device."""
+        known = self.namespace.get(self.names[variable])
+        return known is not None and known._key.device is self.device
+
+    def _read(self, variable: Any) -> Any:
+        source = variable._key.device
+        return variable._buffer if source is self.device else self.device.copy_from(variable._buffer, source)
+
+    def _assign(self, variable: Any, buffer: Any) -> None:
+        target = variable._key.device
+        variable._buffer = buffer if target is self.device else target.copy_from(buffer, self.device)
+
     def _arguments(self, node: Node) -> list[str]:
         arguments = []
         for declared, given in zip(node.op.inputs, node.grouped(node.inputs), strict=True):
@@ -243,8 +338,13 @@ class _Writer:
         return f"l{len(self.namespace) - 1}"
 
     def _overwritten(self, node: Node) -> str | None:
-        """The name of an input that the result may be written over."""
+        """The name of an input that the result may be written over.
+
+        Never a complex one: NumPy rounds a complex product otherwise where operands and result overlap.
+        """
         spec = node.out.spec
+        if spec.dtype.is_complex:
+            return None
         for value in node.inputs:
             if value.spec.dtype is spec.dtype and value.spec.dims == spec.dims and spec.dims is not None and self.live.may_overwrite(value, node):
                 if self.live.memory[node.out].escapes and value in self.views:
@@ -258,7 +358,40 @@ class _Writer:
 
     def _wants_arena(self, node: Node) -> bool:
         spec = node.out.spec
-        return spec.is_static and spec.nbytes >= LARGE and not self.live.memory[node.out].escapes and isinstance(self.device.allocate((1,), spec.dtype), np.ndarray)
+        return self._depth == 0 and spec.is_static and spec.nbytes >= LARGE and not self.live.memory[node.out].escapes and isinstance(self.device.allocate((1,), spec.dtype), np.ndarray)
+
+
+class _Lines:
+    """Lines of a program, each with the node that it is for."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self.nodes: list[Node] = []
+        self.node: Any = None
+        self._indent = ""
+
+    def append(self, line: str) -> None:
+        """Add a line for the current node."""
+        self.lines.append(self._indent + line)
+        self.nodes.append(self.node)
+
+    def move(self, targets: list[str], sources: list[str]) -> None:
+        """Assign several names at once."""
+        pairs = [(t, s) for t, s in zip(targets, sources, strict=True) if t != s]
+        if pairs:
+            self.append(f"{', '.join(t for t, _ in pairs)} = {', '.join(s for _, s in pairs)}")
+
+    @contextmanager
+    def indented(self) -> Iterator[None]:
+        """Lines inside stand under the last one."""
+        self._indent += "    "
+        yield
+        self._indent = self._indent[:-4]
+
+
+def _downwards(items: list[Any]) -> range:
+    """The positions of a list from its end."""
+    return range(len(items) - 1, -1, -1)
 
 
 def _kernel_dtype(node: Node) -> Any:

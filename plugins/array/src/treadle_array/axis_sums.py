@@ -1,8 +1,8 @@
 """Sums over axes as accurate as NumPy's pairwise ones, whichever axes they are.
 
-NumPy sums pairwise only along the last axis: along another one it adds row to row, and the error grows with their number. Here the rows of a leading
-axis are added in eight interleaved accumulators over runs of 128, as NumPy does along the last axis, and the runs in pairs. The bits of a sum depend on
-its own summands and their number only, not on what is summed beside it. Short floats are summed in float32.
+NumPy sums pairwise only along the last axis: along another one it adds row to row, and the error grows with their number. Here the rows of a
+leading axis are added in eight interleaved accumulators over runs of 128, as NumPy does along the last axis, and the runs in pairs. The bits of a sum
+depend on its own summands and their number only, not on what is summed beside it.
 
 Other array modules sum accurately along every axis, so they serve as they are.
 """

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Hashable
+from functools import lru_cache
 from typing import Any
 
 BLOCK = 32_768
@@ -120,3 +121,78 @@ def chosen(make: Callable[[Any], Callable[..., Any]]) -> Callable[[Any], Callabl
         return found
 
     return of
+
+
+def broadcasting(xp: Any, steps: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of arrays that broadcast, which runs over blocks of the first axis of the result.
+
+    Args:
+        xp: the array module.
+        steps: ``steps(*inputs, out)`` on arrays that broadcast to the shape of ``out``; short floats come in float32.
+
+    Returns:
+        ``(inputs, out=None) -> the result``, of the dtype of the inputs.
+    """
+    limit = block_of(xp)
+
+    def run(inputs: list[Any], out: Any = None) -> Any:
+        dtype = inputs[0].dtype
+        shape, merged, shapes = _merged(*[x.shape for x in inputs])
+        result = xp.empty(shape, dtype) if out is None else out
+        short = is_short(dtype)
+        if not short and result.size <= limit:
+            steps(*inputs, result)
+            return result
+        parts = [x.reshape(s) for x, s in zip(inputs, shapes, strict=True)]
+        target = result.reshape(merged)
+        count, inner = merged[0], merged[1:]
+        rows = min(count, max(1, limit * count // max(1, result.size)))
+        between = xp.empty((rows, *inner), xp.float32) if short else None
+        if rows < count:  # what is the same in every block is repeated once, as NumPy is slow at broadcasting short rows
+            parts = [xp.ascontiguousarray(xp.broadcast_to(x, (rows, *inner))) if x.shape == (1, *inner) else x for x in parts]
+        for start in range(0, count, rows or 1):
+            here = slice(start, start + rows)
+            size = min(rows, count - start)
+            pieces = [x[here] if x.shape[0] == count else x[:size] for x in parts]
+            if between is None:
+                steps(*pieces, target[here])
+            else:
+                wide = between[:size]
+                steps(*[x.astype(xp.float32) for x in pieces], wide)
+                target[here] = wide
+        return result
+
+    return run
+
+
+@lru_cache(1024)
+def _merged(*shapes: tuple[int, ...]) -> tuple[tuple[int, ...], tuple[int, ...], list[tuple[int, ...]]]:
+    """The broadcast shape; the same with neighbouring axes merged wherever all inputs allow it; and what each input is reshaped to for that.
+
+    Raises:
+        ValueError: the shapes do not broadcast.
+    """
+    rank = max(map(len, shapes))
+    padded = [(1,) * (rank - len(s)) + s for s in shapes]
+    columns = list(zip(*padded, strict=True))
+    shape = tuple([next((n for n in column if n != 1), 1) for column in columns])
+    if any(n not in (1, whole) for column, whole in zip(columns, shape, strict=True) for n in column):
+        raise ValueError(f"the shapes {', '.join(map(str, shapes))} do not broadcast")
+    merged: list[int] = [1]
+    kept: list[list[int]] = [[1] for _ in shapes]
+    pattern: tuple[bool, ...] | None = None
+    for column, whole in zip(columns, shape, strict=True):
+        if whole == 1:
+            continue
+        own = tuple([n == 1 for n in column])
+        if pattern in (None, own):
+            merged[-1] *= whole
+        else:
+            merged.append(whole)
+        for sizes, n in zip(kept, column, strict=True):
+            if pattern in (None, own):
+                sizes[-1] *= n
+            else:
+                sizes.append(n)
+        pattern = own
+    return shape, tuple(merged), [tuple(sizes) for sizes in kept]

@@ -1,23 +1,27 @@
 """The order of elements along the last axis: equal ones in the order of their places, NaN as the largest, -0.0 equal to 0.0.
 
-Elements of up to 32 bits become integers that order as they do, with the place in the low bits: all are different, so that the fastest sort is a stable
-one, and a part of the order is found without the rest.
+Elements of up to 32 bits become integers that order as they do, with the place in the low bits: all are different, so that the fastest sort is a
+stable one, and a part of the order is found without the rest.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+from treadle_array.axis_sums import widened
+
 _PLACE_BITS = 32
+_LONG = 32
+_MANY = 2048
 
 
 def places_in_order(xp: Any, x: Any, descending: bool = False) -> Any:
-    """The places of the elements of ``x``, ``(..., N)``, in their order, int64."""
-    keys = sortable_keys(xp, x, descending)
-    if keys is not None:
+    """The places of the elements of ``x``, ``(..., N)``, in their order, integers."""
+    if x.size >= _MANY and x.shape[-1] >= _LONG and has_keys(x):
+        keys = sortable_keys(xp, x, descending)
         keys.sort(axis=-1)
         return places_of(xp, keys)
-    x = ordered_alike(xp, x)
+    x = widened(xp, x)
     if not descending:
         return xp.argsort(x, axis=-1, kind="stable")
     backward = xp.argsort(x[..., ::-1], axis=-1, kind="stable")  # of equal ones the last comes first when all is turned round
@@ -26,22 +30,23 @@ def places_in_order(xp: Any, x: Any, descending: bool = False) -> Any:
 
 def first_places_in_order(xp: Any, x: Any, count: int, descending: bool) -> Any:
     """The first ``count`` of ``places_in_order``."""
-    if not 0 < count < x.shape[-1]:
+    if not 0 < count < x.shape[-1] or x.size < _MANY or not has_keys(x):
         return places_in_order(xp, x, descending)[..., :count]
-    keys = sortable_keys(xp, x, descending)
-    if keys is None:
-        return places_in_order(xp, x, descending)[..., :count]
-    first = xp.partition(keys, count - 1, axis=-1)[..., :count]
+    first = xp.partition(sortable_keys(xp, x, descending), count - 1, axis=-1)[..., :count]
     first.sort(axis=-1)
     return places_of(xp, first)
 
 
+def has_keys(x: Any) -> bool:
+    """True if the elements are narrow enough, and the last axis short enough, for sortable keys."""
+    return x.dtype.kind != "c" and x.dtype.itemsize <= 4 and not x.shape[-1] >> (_PLACE_BITS - 1)
+
+
 def sortable_keys(xp: Any, x: Any, descending: bool = False) -> Any:
-    """An int64 per element: how it orders above its place along the last axis; None if the dtype is too wide, or the axis too long."""
-    if x.dtype.kind == "c" or x.dtype.itemsize > 4 or x.shape[-1] >> (_PLACE_BITS - 1):
-        return None
-    x = ordered_alike(xp, x)
+    """An int64 per element: how it orders, above its place along the last axis."""
+    x = widened(xp, x)
     if x.dtype.kind == "f":
+        x = xp.where(x == x, x + xp.zeros((), x.dtype), xp.full((), xp.nan, x.dtype))  # no -0.0, and one NaN
         bits = x.view(xp.int32)
         x = bits ^ ((bits >> 31) & 0x7FFFFFFF)  # of negative floats the larger bits are the smaller number
     keys = x.astype(xp.int64)
@@ -55,18 +60,6 @@ def sortable_keys(xp: Any, x: Any, descending: bool = False) -> Any:
 def places_of(xp: Any, keys: Any) -> Any:
     """The places in sortable keys."""
     return keys & ((1 << _PLACE_BITS) - 1)
-
-
-def ordered_alike(xp: Any, x: Any) -> Any:
-    """``x`` with what is equal made the same: no -0.0, one NaN, the largest; short floats in float32, bools as integers."""
-    if x.dtype.kind == "b":
-        return x.astype(xp.int8)
-    if x.dtype.kind in "iu":
-        return x
-    if x.dtype.itemsize == 2:
-        x = x.astype(xp.float32)
-    x = x + xp.zeros((), x.dtype)
-    return x if x.dtype.kind == "c" else xp.where(x == x, x, xp.full((), xp.nan, x.dtype))
 
 
 def taken_along(xp: Any, x: Any, places: Any) -> Any:

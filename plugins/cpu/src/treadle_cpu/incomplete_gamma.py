@@ -17,8 +17,8 @@ from scipy import special
 
 Array = np.ndarray[Any, Any]
 
-MOST_STEPS = 20_000
-TINY = np.finfo(np.float64).eps
+MOST_STEPS = 200_000
+TINY = 4 * np.finfo(np.float64).eps
 HUGE = 2.0**512
 
 
@@ -46,7 +46,7 @@ def _series(a: Array, x: Array, order: int) -> Array:
     for k in range(1, MOST_STEPS):
         term = _times_inverse(term, a + k) * x
         total += term
-        if np.all(np.abs(term) <= TINY * np.abs(total)):
+        if _is_small(term, total):
             break
     return _product(_prefix(a, x, order, 1), total)
 
@@ -62,7 +62,7 @@ def _fraction(a: Array, x: Array, order: int) -> Array:
         above, before = _times_linear(above, z) - _times_linear(before, y) * count, above
         below, before_below = _times_linear(below, z) - _times_linear(before_below, y) * count, below
         previous, value = value, _quotient(above, below)
-        if np.all(np.abs(value - previous) <= TINY * np.abs(value)):
+        if _is_small(value - previous, value):
             break
         large = np.abs(below[0]) > HUGE
         if large.any():
@@ -93,6 +93,10 @@ def _constant(value: float, like: Array, order: int) -> Array:
     result = np.zeros((order + 1, like.size))
     result[0] = value
     return result
+
+
+def _is_small(p: Array, q: Array) -> bool:
+    return bool(np.all(np.abs(p).max(0) <= TINY * np.abs(q).max(0)))
 
 
 def _product(p: Array, q: Array) -> Array:

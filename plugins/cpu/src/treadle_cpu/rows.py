@@ -64,17 +64,12 @@ def row_starts(shape: tuple[int, int]) -> Any:
 def column_sum(x: Any) -> Any:
     """The sum over the rows of a matrix, by halves until few are left."""
     count = len(x)
-    if count > _FEW_ROWS:
+    while count > _FEW_ROWS:
         half = count // 2
-        total = np.add(x[:half], x[count - half :])
-        while True:
-            if count & 1:
-                np.add(total[0], x[half], total[0])
-            x, count, half = total, half, half // 2
-            if count <= _FEW_ROWS:
-                break
-            np.add(total[:half], total[count - half : count], total[:half])
-        x = total[:count]
+        total = np.add(x[:half], x[count - half : count])
+        if count & 1:
+            np.add(total[0], x[half], total[0])
+        x, count = total, half
     return np.add.reduce(x, 0)
 
 

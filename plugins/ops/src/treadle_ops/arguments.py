@@ -25,13 +25,35 @@ def axes_argument(axis: Any, what: str = "axis") -> tuple[int, ...] | None:
         return None
     if type(axis) is int:
         return (axis,)
-    known = static_value(axis, what)
-    return tuple(int(a) for a in known) if isinstance(known, tuple) else (int(known),)
+    known = axes_or_tensor(axis, what)
+    if isinstance(known, Tensor):
+        raise _unknown(known, what)
+    return known if isinstance(known, tuple) else (known,)
 
 
 def axis_argument(axis: Any, what: str = "axis") -> int:
     """One axis as an int."""
-    return axis if type(axis) is int else int(static_value(axis, what))
+    if type(axis) is int:
+        return axis
+    axes = axes_argument(axis, what)
+    if axes is None or len(axes) != 1:
+        raise InvalidArgumentError(f"{what} must be one integer, got {axis!r}")
+    return axes[0]
+
+
+def axes_or_tensor(axis: Any, what: str = "axis") -> Any:
+    """An axis argument as an int or a tuple of ints where it is known, else an integer tensor.
+
+    Raises:
+        DTypeError: it is not of integers.
+    """
+    if type(axis) is int:
+        return axis
+    axes = integers_argument(axis, what)
+    if isinstance(axes, Tensor):
+        known = get_static_value(axes)
+        return axes if known is None else to_tuples(known.tolist())
+    return axes
 
 
 def static_value(value: Any, what: str) -> Any:
@@ -43,9 +65,13 @@ def static_value(value: Any, what: str) -> Any:
     if isinstance(value, SymbolicTensor):
         known = get_static_value(value)
         if known is None:
-            raise InvalidArgumentError(f"{what} is a tensor whose value is not known while tracing ({value!r}); it must be a Python number or a constant")
+            raise _unknown(value, what)
         return host_value(known)
     return host_value(value)
+
+
+def _unknown(value: Any, what: str) -> InvalidArgumentError:
+    return InvalidArgumentError(f"{what} is a tensor whose value is not known while tracing ({value!r}); it must be a Python number or a constant")
 
 
 def integers_argument(value: Any, what: str) -> Any:

@@ -14,7 +14,7 @@ from treadle_ops.arguments import static_value, tensor
 from treadle_ops.convolution import convolve
 from treadle_ops.space_batch import batch_to_space_op, space_to_batch_nd_op
 from treadle_ops.transposed_convolution import convolve_transposed
-from treadle_ops.window import is_first, padding_argument, sizes_of
+from treadle_ops.window import attributes, is_first, padding_argument, sizes_of
 
 
 @public("nn.atrous_conv2d")
@@ -38,7 +38,7 @@ def atrous_conv2d(value: Any, filters: Any, rate: int, padding: Any, name: str |
     Sources:
         TensorFlow ``tf.nn.atrous_conv2d``.
     """
-    return convolve(value, filters, 2, 1, padding, False, rate)
+    return convolve(value, filters, 2, False, attributes(2, False, 1, padding, rate))
 
 
 @public("nn.atrous_conv2d_transpose")
@@ -63,7 +63,7 @@ def atrous_conv2d_transpose(value: Any, filters: Any, output_shape: Any, rate: i
     Sources:
         TensorFlow ``tf.nn.atrous_conv2d_transpose``.
     """
-    return convolve_transposed(value, filters, output_shape, 2, 1, padding, False, rate)
+    return convolve_transposed(value, filters, output_shape, 2, False, attributes(2, False, 1, padding, rate))
 
 
 @public("nn.with_space_to_batch")

@@ -11,5 +11,8 @@ bitwise_xor = binary("bitwise_xor", "bitwise.bitwise_xor", INTEGER, "The bits th
 invert = unary("invert", "bitwise.invert", INTEGER, "Every bit the other way round.")
 left_shift = binary("left_shift", "bitwise.left_shift", INTEGER, "Bits moved up by ``y``, which counts as 0 below 0 and at most as all bits but one.")
 right_shift = binary(
-    "right_shift", "bitwise.right_shift", INTEGER, "Bits moved down by ``y``, which counts as 0 below 0 and at most as all bits but one; signs are kept."
+    "right_shift",
+    "bitwise.right_shift",
+    INTEGER,
+    "Bits moved down by ``y``, which counts as 0 below 0 and at most as all bits but one; signs are kept.",
 )

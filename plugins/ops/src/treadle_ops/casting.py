@@ -72,7 +72,9 @@ def bitcast_op(x: Spec, *, dtype: DType) -> Spec:
         return Spec((*x.dims, x.dtype.size // dtype.size), dtype)
     parts = dtype.size // x.dtype.size
     if not x.dims or sizes.known_different(x.dims[-1], parts):
-        raise ShapeError(f"{x.dtype.name} of shape {x.shape} cannot be read as {dtype.name}; the last axis must have size {parts}, which becomes one element")
+        raise ShapeError(
+            f"{x.dtype.name} of shape {x.shape} cannot be read as {dtype.name}; the last axis must have size {parts}, which becomes one element"
+        )
     return Spec(x.dims[:-1], dtype)
 
 

@@ -11,10 +11,10 @@ from treadle.errors import DTypeError, InvalidArgumentError, ShapeError
 from treadle_ops.arguments import axes_argument, tensor
 from treadle_ops.broadcasting import sum_like
 from treadle_ops.comparison import greater, greater_equal, less_equal
-from treadle_ops.elementwise import add, conj, divide_op, multiply, subtract
+from treadle_ops.elementwise import add, divide_op, multiply, square, subtract
 from treadle_ops.extremes import maximum, minimum
 from treadle_ops.flow import identity
-from treadle_ops.inference import FLOATING_OR_COMPLEX, REAL, broadcast, same_dtype
+from treadle_ops.inference import REAL, broadcast, same_dtype
 from treadle_ops.logic import logical_and
 from treadle_ops.masking import where_op
 from treadle_ops.powers import sqrt
@@ -74,7 +74,7 @@ def clip_by_norm(t: Any, clip_norm: Any, axes: Any = None, name: str | None = No
     """Values scaled down so that their Euclidean norm is at most ``clip_norm``.
 
     Args:
-        t: any shape, floating or complex.
+        t: any shape, floating.
         clip_norm: a scalar, above 0.
         axes: the axes over which norms are taken; all by default.
         name: ignored.
@@ -90,7 +90,7 @@ def clip_by_norm(t: Any, clip_norm: Any, axes: Any = None, name: str | None = No
         TensorFlow ``tf.clip_by_norm``.
     """
     values = tensor(t)
-    total = reduce_sum_op(multiply(values, conj(values)), axis=axes_argument(axes), keepdims=True)
+    total = reduce_sum_op(square(values), axis=axes_argument(axes), keepdims=True)
     has_norm = greater(total, 0)
     norm = where_op(has_norm, sqrt(where_op(has_norm, total, 1)), total)
     scaled = multiply(values, clip_norm)
@@ -120,7 +120,7 @@ def global_norm(t_list: Any, name: str | None = None) -> Any:
     given = [tensor(t) for t in _listed(t_list) if t is not None]
     if not given:
         raise InvalidArgumentError("global_norm: there is no tensor in t_list")
-    return sqrt(add_n([reduce_sum_op(multiply(t, conj(t)), axis=None, keepdims=False) for t in given]))
+    return sqrt(add_n([reduce_sum_op(square(t), axis=None, keepdims=False) for t in given]))
 
 
 @public("clip_by_global_norm")

@@ -20,13 +20,12 @@ from treadle_ops.broadcasting import shape_of
 from treadle_ops.inference import REAL, dims_of_value, require_rank, same_dtype
 from treadle_ops.window import (
     Padding,
+    attributes,
     channels_first,
     channels_last,
     is_channels_first,
     is_first,
     over_batches,
-    padding_argument,
-    per_axis,
     window_counts,
 )
 
@@ -132,14 +131,9 @@ def pair(x: Any, w: Any) -> tuple[Any, Any]:
     return first, tensor(w, first)
 
 
-def convolve(x: Any, w: Any, rank: int, strides: Any, padding: Any, first: bool, dilations: Any, what: str = "strides") -> Any:
-    """The convolution of TensorFlow's arguments; ``first``: channels come before the spatial axes."""
+def convolve(x: Any, w: Any, rank: int, first: bool, attrs: dict[str, Any]) -> Any:
+    """The convolution of a tensor in TensorFlow's layout; ``first``: channels come before the spatial axes."""
     x, w = pair(x, w)
-    attrs = {
-        "strides": per_axis(strides, rank, first, what),
-        "padding": padding if padding in ("SAME", "VALID") else padding_argument(padding, rank, first),
-        "dilations": per_axis(dilations, rank, first, "dilations"),
-    }
     if not first and len(x.dims or ()) <= rank + 2:
         return conv_op(x, w, **attrs)
 
@@ -174,7 +168,8 @@ def conv1d(
     Sources:
         TensorFlow ``tf.nn.conv1d``.
     """
-    return convolve(input, filters, 1, stride, padding, is_channels_first(data_format, 1), dilations, "stride")
+    first = is_channels_first(data_format, 1)
+    return convolve(input, filters, 1, first, attributes(1, first, stride, padding, dilations, "stride"))
 
 
 @public("nn.conv2d")
@@ -202,7 +197,8 @@ def conv2d(
     Sources:
         TensorFlow ``tf.nn.conv2d``.
     """
-    return convolve(input, filters, 2, strides, padding, is_channels_first(data_format, 2), dilations)
+    first = is_channels_first(data_format, 2)
+    return convolve(input, filters, 2, first, attributes(2, first, strides, padding, dilations))
 
 
 @public("nn.conv3d")
@@ -230,7 +226,8 @@ def conv3d(
     Sources:
         TensorFlow ``tf.nn.conv3d``.
     """
-    return convolve(input, filters, 3, strides, padding, is_channels_first(data_format, 3), dilations)
+    first = is_channels_first(data_format, 3)
+    return convolve(input, filters, 3, first, attributes(3, first, strides, padding, dilations))
 
 
 @public("nn.convolution")
@@ -268,4 +265,5 @@ def convolution(
     known = w.dims if w.dims is not None else x.dims
     if known is None or not 3 <= len(known) <= 5:
         raise InvalidArgumentError(f"filters of shape {w.shape} have no 1, 2 or 3 spatial axes beside their input and output channels")
-    return convolve(x, w, len(known) - 2, strides, padding, is_first(data_format), dilations)
+    rank, first = len(known) - 2, is_first(data_format)
+    return convolve(x, w, rank, first, attributes(rank, first, strides, padding, dilations))

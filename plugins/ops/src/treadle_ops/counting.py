@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from treadle import dims as sizes
@@ -11,10 +12,11 @@ from treadle.declare import FreeSpec, HostSpec, IndexSpec, gradient, op, public
 from treadle.dims import Dim, Size
 from treadle.dtypes import DType, float32, int32, int64
 from treadle.errors import InvalidArgumentError, ShapeError
-from treadle_ops.arguments import axes_argument, dtype_argument, integers_argument, tensor
+from treadle_ops.arguments import dtype_argument, integers_argument, tensor
 from treadle_ops.casting import cast
 from treadle_ops.elementwise import multiply
 from treadle_ops.inference import ANY, INTEGER, NUMERIC, reduced, require_kind, require_rank
+from treadle_ops.reductions import reduce_along
 from treadle_ops.segments import number_of, take_segments, unsorted_segment_sum_op
 from treadle_ops.shaping import reshape_op
 
@@ -34,7 +36,7 @@ def count_nonzero(input: Any, axis: Any = None, keepdims: Any = None, dtype: Any
 
     Args:
         input: any shape, any dtype.
-        axis: an int or a list of ints; all axes by default.
+        axis: an int, a list of ints, or a tensor of them; all axes by default.
         keepdims: keep the axes reduced, with size 1.
         dtype: of the result.
         name: ignored.
@@ -48,7 +50,7 @@ def count_nonzero(input: Any, axis: Any = None, keepdims: Any = None, dtype: Any
     Sources:
         TensorFlow ``tf.math.count_nonzero``.
     """
-    return count_nonzero_op(input, axis=axes_argument(axis), keepdims=bool(keepdims), dtype=dtype_argument(dtype, int64))
+    return reduce_along(partial(count_nonzero_op, dtype=dtype_argument(dtype, int64)), input, axis, keepdims)
 
 
 @op("zero_fraction", public=("math.zero_fraction", "nn.zero_fraction"))
@@ -115,7 +117,7 @@ def _(ctx: Any, g: Any) -> Any:
 @op("known_places")
 def known_places(arr: IndexSpec, counts: FreeSpec) -> Spec:
     """Integers, and -1 for those that are not counted."""
-    return Spec(arr.dims, arr.dtype)
+    return Spec(arr.dims, int64)
 
 
 @public("math.bincount")

@@ -12,7 +12,7 @@ from treadle_ops.arguments import shape_argument, tensor
 from treadle_ops.convolution import conv_backprop_filter_op, conv_backprop_input_op, convolve, pair
 from treadle_ops.joining import unstack_op
 from treadle_ops.shaping import reshape_op
-from treadle_ops.window import as_shape, channels_first, channels_last, full_shape, is_channels_first, padding_argument, per_axis, sizes_of
+from treadle_ops.window import as_shape, attributes, channels_first, channels_last, full_shape, is_channels_first, sizes_of
 
 
 def _grouped(filters: Any) -> Any:
@@ -21,14 +21,6 @@ def _grouped(filters: Any) -> Any:
         raise ShapeError(f"the depthwise filters have shape {filters.shape}; expected rank 4: height, width, channels and channel multiplier")
     height, width = sizes_of(filters, 4)[:2]
     return reshape_op(filters, as_shape([height, width, 1, -1]))
-
-
-def _attributes(strides: Any, padding: Any, first: bool, dilations: Any) -> dict[str, Any]:
-    return {
-        "strides": per_axis(strides, 2, first, "strides"),
-        "padding": padding_argument(padding, 2, first),
-        "dilations": per_axis(dilations, 2, first, "dilations"),
-    }
 
 
 def _require_channels(x: Any, filters: Any, first: bool) -> None:
@@ -69,7 +61,7 @@ def depthwise_conv2d(
     first = is_channels_first(data_format, 2)
     x, w = pair(input, filter)
     _require_channels(x, w, first)
-    return convolve(x, _grouped(w), 2, strides, padding, first, dilations)
+    return convolve(x, _grouped(w), 2, first, attributes(2, first, strides, padding, dilations))
 
 
 @public("nn.depthwise_conv2d_backprop_input")
@@ -110,10 +102,10 @@ def depthwise_conv2d_backprop_input(
     if first:
         g = channels_last(g, 2)
     channels = w.dims[2] if w.dims is not None and len(w.dims) == 4 else None
-    shape = full_shape(input_sizes, 2, first, g, channels)
+    shape = full_shape(input_sizes, 2, first, g, w)
     if isinstance(shape, tuple) and type(channels) is int and shape[-1] != channels:
         raise ShapeError(f"depthwise_conv2d_backprop_input: input_sizes have {shape[-1]} channels and the filters are for {channels}")
-    result = conv_backprop_input_op(shape, _grouped(w), g, **_attributes(strides, padding, first, dilations))
+    result = conv_backprop_input_op(shape, _grouped(w), g, **attributes(2, first, strides, padding, dilations))
     return channels_first(result, 2) if first else result
 
 
@@ -164,7 +156,7 @@ def depthwise_conv2d_backprop_filter(
     if x.dims is not None and len(x.dims) == 4 and type(channels) is int and sizes.known_different(x.dims[-1], channels):
         raise ShapeError(f"depthwise_conv2d_backprop_filter: the input has {x.dims[-1]} channels and filter_sizes are for {channels}")
     merged = as_shape([height, width, 1, channels * multiplier])
-    return reshape_op(conv_backprop_filter_op(x, merged, g, **_attributes(strides, padding, first, dilations)), shape)
+    return reshape_op(conv_backprop_filter_op(x, merged, g, **attributes(2, first, strides, padding, dilations)), shape)
 
 
 @public("nn.separable_conv2d")
@@ -210,4 +202,4 @@ def separable_conv2d(
         if sizes.known_different(made, taken):
             raise ShapeError(f"separable_conv2d: the depthwise filters give {made} channels and pointwise_filter takes {taken}; they must be equal")
     between = depthwise_conv2d(x, depthwise, strides, padding, data_format, dilations)
-    return convolve(between, pointwise, 2, 1, "VALID", first, None)
+    return convolve(between, pointwise, 2, first, attributes(2, first, 1, "VALID", None))

@@ -140,5 +140,5 @@ def _(ctx: Any, h: Any) -> Any:
     y, g = ctx.inputs
     return (
         sum_like(multiply(h, multiply(conj(multiply(g, y)), -2)), y) if ctx.needs[0] else None,
-        tanh_grad(conj(y), h) if ctx.needs[1] else None,
+        sum_like(tanh_grad(conj(y), h), g) if ctx.needs[1] else None,
     )

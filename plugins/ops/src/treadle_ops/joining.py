@@ -13,11 +13,12 @@ from treadle.dims import Dim, Size, add, floordiv, known_different, mul, unify
 from treadle.errors import InvalidArgumentError, ShapeError
 from treadle.shapes import TensorShape
 from treadle.tensor import Tensor
-from treadle_ops.arguments import axis_argument, integers_argument, tensor
+from treadle_ops.arguments import axes_or_tensor, axis_argument, integers_argument, tensor
 from treadle_ops.broadcasting import sizes_along
 from treadle_ops.flow import identity
 from treadle_ops.inference import common_dims, normalize_axis, same_dtype
 from treadle_ops.known import carried, known, value_of
+from treadle_ops.run_time_order import axis_from_front, axis_to_front
 from treadle_ops.shaping import ensure_shape
 
 
@@ -94,7 +95,11 @@ def concat(values: Any, axis: Any, name: str = "concat") -> Any:
         values = [values]
     if len(values) == 1:
         return identity(tensor(values[0]))
-    return concat_op(values, axis=axis_argument(axis))
+    at = axes_or_tensor(axis)
+    if isinstance(at, Tensor):
+        items = [tensor(v) for v in values]
+        return axis_from_front(concat_op([axis_to_front(v, at) for v in items], axis=0), at)
+    return concat_op(values, axis=axis_argument(at))
 
 
 @op("stack")
@@ -214,7 +219,9 @@ def split_evenly(value: Spec, *, num: int, axis: int) -> list[Spec]:
     at = normalize_axis(axis, len(value.dims))
     whole = value.dims[at]
     if isinstance(whole, int) and whole % num:
-        raise InvalidArgumentError(f"split: axis {at} of shape {value.shape} has size {whole}, which is not a multiple of {num}, the number of pieces")
+        raise InvalidArgumentError(
+            f"split: axis {at} of shape {value.shape} has size {whole}, which is not a multiple of {num}, the number of pieces"
+        )
     dims = (*value.dims[:at], floordiv(whole, num), *value.dims[at + 1 :])
     values = known(value)
     parts = [None] * num if values is None else [value_of(part) for part in np.split(values, num, at)]
@@ -246,13 +253,18 @@ def split(value: Any, num_or_size_splits: Any, axis: Any = 0, num: int | None = 
     Sources:
         TensorFlow ``tf.split``.
     """
+    at = axes_or_tensor(axis)
+    if isinstance(at, Tensor):
+        return [axis_from_front(piece, at) for piece in split(axis_to_front(value, at), num_or_size_splits, 0, num)]
+    at = axis_argument(at)
     sizes = integers_argument(num_or_size_splits, "num_or_size_splits")
-    at = axis_argument(axis)
     if type(sizes) is int and not isinstance(num_or_size_splits, Tensor):
         return split_evenly(value, num=sizes, axis=at)
     rank = TensorShape(sizes.dims).rank if isinstance(sizes, Tensor) else 1 if isinstance(sizes, tuple) else 0
     if rank == 0:
-        raise InvalidArgumentError("split: num_or_size_splits is a scalar tensor; give the number of pieces as a Python int, or their sizes as a vector")
+        raise InvalidArgumentError(
+            "split: num_or_size_splits is a scalar tensor; give the number of pieces as a Python int, or their sizes as a vector"
+        )
     if num is not None:
         if isinstance(sizes, tuple) and len(sizes) != num:
             raise InvalidArgumentError(f"split: num is {num}, and num_or_size_splits has {len(sizes)} sizes")

@@ -12,7 +12,7 @@ import numpy as np
 
 from treadle.contracts.spec import Dims, Spec
 from treadle.conversion import to_tuples
-from treadle.dtypes import DType
+from treadle.dtypes import DType, int32
 
 LARGEST = 64
 """Elements up to which a value is carried along; shapes are shorter."""
@@ -46,10 +46,15 @@ def value_of(array: np.ndarray[Any, Any]) -> Any:
     return to_tuples(array.tolist()) if array.size <= LARGEST and (array.size or array.ndim < 2) else None
 
 
+def is_short(dims: Dims) -> bool:
+    """True if a result of these dims is small enough to carry its value along."""
+    size = Spec(dims, int32).size
+    return isinstance(size, int) and size <= LARGEST
+
+
 def repeated(number: Any, dims: Dims, dtype: DType) -> Any:
     """The value of a tensor that holds one number everywhere; None if it is not shape-like, or if its size is unknown."""
-    spec = Spec(dims, dtype)
-    if number is None or dtype.kind not in "iub" or not spec.is_static or spec.size > LARGEST:  # type: ignore[operator]
+    if number is None or dtype.kind not in "iub" or not is_short(dims):
         return None
     result = np.empty(dims or (), object)
     result[...] = number

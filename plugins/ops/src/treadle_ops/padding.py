@@ -12,7 +12,7 @@ from treadle.dims import Dim, Size, add, known_different, mul
 from treadle.errors import InvalidArgumentError, ShapeError
 from treadle_ops.arguments import integers_argument
 from treadle_ops.inference import NUMERIC, require_kind, require_rank, same_dtype
-from treadle_ops.known import carried
+from treadle_ops.known import carried, is_short
 
 Paddings = tuple[tuple[Size, Size], ...]
 
@@ -21,8 +21,8 @@ Paddings = tuple[tuple[Size, Size], ...]
 def pad_op(x: Spec, paddings: HostSpec) -> Spec:
     """``x`` with zeros before and after, along each axis."""
     ends = _paddings(x, paddings)
-    is_known = ends is not None and all(isinstance(n, int) for pair in ends for n in pair)
-    return Spec(_padded(x, ends), x.dtype, carried(lambda v: np.pad(v, ends), x) if is_known and x.dims else None)
+    dims = _padded(x, ends)
+    return Spec(dims, x.dtype, carried(lambda v: np.pad(v, ends), x) if x.dims and is_short(dims) else None)
 
 
 @op("pad_with", aliases=True)
@@ -69,7 +69,9 @@ def mirror_pad(x: Spec, paddings: HostSpec, *, mode: str) -> Spec:
             most = add(size, -1) if mode == "REFLECT" else size
             for n in pair:
                 if isinstance(n, int) and isinstance(most, int) and n > max(most, 0):
-                    raise InvalidArgumentError(f"paddings {list(pair)} of axis {axis} are too wide for {mode}: size {size} allows up to {max(most, 0)}")
+                    raise InvalidArgumentError(
+                        f"paddings {list(pair)} of axis {axis} are too wide for {mode}: size {size} allows up to {max(most, 0)}"
+                    )
     return Spec(_padded(x, ends), x.dtype)
 
 

@@ -58,16 +58,18 @@ def range_op(start: HostSpec, limit: HostSpec, delta: HostSpec, *, dtype: DType,
 
 def _known_count(start: Size, limit: Size, delta: Size) -> Size:
     """How many integers there are, symbolic where sizes are."""
-    if isinstance(start, int) and isinstance(limit, int) and isinstance(delta, int):
-        return count_integers(start, limit, delta)
     if not isinstance(delta, int):
         return Dim.symbol()
+    way = add(limit, mul(-1, start))
+    if delta == 0 or (isinstance(way, int) and way * delta < 0):
+        raise _nowhere(start, limit, delta)
+    return floordiv(add(mul(way, 1 if delta > 0 else -1), abs(delta) - 1), abs(delta))
+
+
+def _nowhere(start: Any, limit: Any, delta: Any) -> InvalidArgumentError:
     if delta == 0:
-        raise InvalidArgumentError("range: delta is 0; it must not be")
-    way = add(limit, mul(-1, start)) if delta > 0 else add(start, mul(-1, limit))
-    if isinstance(way, int) and way < 0:
-        raise InvalidArgumentError(f"range: limit {limit} cannot be reached from start {start} by steps of {delta}")
-    return floordiv(add(way, abs(delta) - 1), abs(delta))
+        return InvalidArgumentError("range: delta is 0; it must not be")
+    return InvalidArgumentError(f"range: limit {limit} cannot be reached from start {start} by steps of {delta}")
 
 
 def _elements(start: Size, delta: Size, size: Size) -> Any:
@@ -76,36 +78,16 @@ def _elements(start: Size, delta: Size, size: Size) -> Any:
     return tuple(add(start, mul(i, delta)) for i in builtins.range(size))
 
 
-def count_integers(start: int, limit: int, delta: int) -> int:
-    """How many integers a range has.
-
-    Raises:
-        InvalidArgumentError: it leads nowhere.
-    """
-    _require_way(start, limit, delta)
-    return -((start - limit) // delta)
-
-
-def count_floats(start: float, limit: float, delta: float, dtype: DType) -> int:
-    """How many numbers a range of floats has, by arithmetic in its dtype.
-
-    Raises:
-        InvalidArgumentError: it leads nowhere.
-    """
-    _require_way(start, limit, delta)
+def _count_floats(start: float, limit: float, delta: float, dtype: DType) -> int:
+    """How many numbers a range of floats has, by arithmetic in its dtype."""
     number: Any = dtype.numpy.type
+    if delta == 0 or (start > limit if delta > 0 else start < limit):
+        raise _nowhere(start, limit, delta)
     with np.errstate(all="ignore"):
         steps = abs(float((number(limit) - number(start)) / number(delta)))
     if not math.isfinite(steps):
         raise InvalidArgumentError(f"range: from {start} to {limit} by {delta} has no finite number of elements")
     return math.ceil(steps)
-
-
-def _require_way(start: float, limit: float, delta: float) -> None:
-    if delta == 0:
-        raise InvalidArgumentError("range: delta is 0; it must not be")
-    if (start > limit) if delta > 0 else (start < limit):
-        raise InvalidArgumentError(f"range: limit {limit} cannot be reached from start {start} by steps of {delta}")
 
 
 @public("range")
@@ -166,7 +148,7 @@ def _static_count(ends: list[Any], dtype: DType) -> int | None:
     if not dtype.is_floating:
         return None
     values = [get_static_value(x) for x in ends]
-    return None if any(v is None for v in values) else count_floats(*(float(v) for v in values), dtype)
+    return None if any(v is None for v in values) else _count_floats(*(float(v) for v in values), dtype)
 
 
 @op("linspace")
@@ -223,4 +205,6 @@ def linspace(start: Any, stop: Any, num: Any, name: str | None = None, axis: Any
         TensorFlow ``tf.linspace``.
     """
     first = tensor(start)
-    return linspace_op(first, convert_to_tensor(stop, None if isinstance(stop, Tensor) else first.dtype), integers_argument(num, "num"), axis=axis_argument(axis))
+    return linspace_op(
+        first, convert_to_tensor(stop, None if isinstance(stop, Tensor) else first.dtype), integers_argument(num, "num"), axis=axis_argument(axis)
+    )

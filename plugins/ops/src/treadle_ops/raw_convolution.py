@@ -63,7 +63,12 @@ def conv(
         channels, inner = x.dims[batch_dims if first else -1], w.dims[-2]
         if sizes.known_different(channels, sizes.mul(inner, groups)):
             raise ShapeError(f"conv: {groups} groups of {inner} channels, which the filters take, are not the {channels} channels of the input")
-    return convolve(x, w, rank, strides, flat_padding(padding, explicit_paddings, rank, first), first, dilations or None)
+    attrs = {
+        "strides": per_axis(strides, rank, first, "strides"),
+        "padding": flat_padding(padding, explicit_paddings, rank, first),
+        "dilations": per_axis(dilations or None, rank, first, "dilations"),
+    }
+    return convolve(x, w, rank, first, attrs)
 
 
 def _raw_attributes(strides: Any, padding: str, explicit_paddings: Any, data_format: str, dilations: Any) -> tuple[bool, dict[str, Any]]:

@@ -114,7 +114,9 @@ def fitting(value: Any, dtype: DType) -> Any:
 
 reduce_sum_op, reduce_sum = reduction("reduce_sum", NUMERIC, "The sum over axes; 0 over nothing.", value=np.add)
 reduce_prod_op, reduce_prod = reduction("reduce_prod", NUMERIC, "The product over axes; 1 over nothing.", value=np.multiply)
-reduce_mean_op, reduce_mean = reduction("reduce_mean", NUMERIC, "The mean over axes, cut toward zero for integers; NaN over nothing (0 for integers).")
+reduce_mean_op, reduce_mean = reduction(
+    "reduce_mean", NUMERIC, "The mean over axes, cut toward zero for integers; over nothing NaN, or the integer 0."
+)
 reduce_any_op, reduce_any = reduction("reduce_any", BOOL, "Whether any element over axes holds; False over nothing.")
 reduce_all_op, reduce_all = reduction("reduce_all", BOOL, "Whether all elements over axes hold; True over nothing.")
 

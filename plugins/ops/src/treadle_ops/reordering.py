@@ -11,10 +11,13 @@ from treadle.conversion import convert_to_tensor
 from treadle.declare import HostSpec, IndexSpec, gradient, op, public
 from treadle.dims import known_different
 from treadle.errors import DTypeError, InvalidArgumentError, ShapeError
-from treadle_ops.arguments import axes_argument, axis_argument, integers_argument
+from treadle.tensor import Tensor
+from treadle_ops.arguments import axes_or_tensor, axis_argument, integers_argument
 from treadle_ops.elementwise import negative
 from treadle_ops.inference import normalize_axes, normalize_axis
+from treadle_ops.joining import unstack_op
 from treadle_ops.known import carried
+from treadle_ops.run_time_order import along
 
 
 @op("reverse", aliases=True)
@@ -49,7 +52,12 @@ def reverse(tensor: Any, axis: Any, name: str | None = None) -> Any:
     Sources:
         TensorFlow ``tf.reverse``.
     """
-    return reverse_op(tensor, axis=axes_argument(axis) or ())
+    axes = axes_or_tensor(axis)
+    if isinstance(axes, Tensor):
+        for a in _scalars(axes, "axis"):
+            tensor = along(a, lambda x: reverse_op(x, axis=(0,)), tensor)
+        return tensor
+    return reverse_op(tensor, axis=(axes,) if isinstance(axes, int) else axes)
 
 
 @op("roll", aliases=True)
@@ -96,7 +104,21 @@ def roll(input: Any, shift: Any, axis: Any, name: str | None = None) -> Any:
     Sources:
         TensorFlow ``tf.roll``.
     """
-    return roll_op(input, integers_argument(shift, "shift"), axis=axes_argument(axis) or ())
+    by, axes = integers_argument(shift, "shift"), axes_or_tensor(axis)
+    if isinstance(axes, Tensor):
+        for s, a in zip(_scalars(convert_to_tensor(by), "shift"), _scalars(axes, "axis"), strict=True):
+            input = along(a, lambda x, s=s: roll_op(x, s, axis=(0,)), input)
+        return input
+    return roll_op(input, by, axis=(axes,) if isinstance(axes, int) else axes)
+
+
+def _scalars(numbers: Any, what: str) -> list[Any]:
+    """The elements of a scalar or vector whose length is known."""
+    if numbers.dims == ():
+        return [numbers]
+    if numbers.dims is None or len(numbers.dims) != 1 or not isinstance(numbers.dims[0], int):
+        raise InvalidArgumentError(f"{what} is a tensor of shape {numbers.shape}; while tracing it must be a scalar, or a vector of known length")
+    return unstack_op(numbers, num=numbers.dims[0], axis=0)
 
 
 @op("reverse_sequence", can_fail=True)
@@ -144,4 +166,6 @@ def reverse_sequence(input: Any, seq_lengths: Any, seq_axis: Any = None, batch_a
     """
     if seq_axis is None:
         raise InvalidArgumentError("reverse_sequence: seq_axis is missing; give the axis along which the sequences lie")
-    return reverse_sequence_op(input, seq_lengths, seq_axis=axis_argument(seq_axis), batch_axis=0 if batch_axis is None else axis_argument(batch_axis))
+    return reverse_sequence_op(
+        input, seq_lengths, seq_axis=axis_argument(seq_axis), batch_axis=0 if batch_axis is None else axis_argument(batch_axis)
+    )

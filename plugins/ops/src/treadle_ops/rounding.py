@@ -49,7 +49,7 @@ def round(x: Any, name: str | None = None) -> Any:
 
 def round_operator(x: Any, digits: int | None = None) -> Any:
     """Python's ``round(x, digits)``; the result is a tensor of the dtype of ``x``."""
-    if not digits or x.dtype.is_integer and digits > 0:
+    if not digits or (x.dtype.is_integer and digits > 0):
         return round(x)
     scale = 10**digits if digits > 0 else 10**-digits
     return divide_op(round(multiply(x, scale)), scale) if digits > 0 else multiply(round(divide_op(x, scale)), scale)

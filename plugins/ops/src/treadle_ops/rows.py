@@ -13,7 +13,15 @@ from treadle_ops.inference import elementwise, kinds_text, value_arithmetic
 
 
 def unary(
-    name: str, public: str | Sequence[str], kinds: str, summary: str, *, dtype: DType | None = None, sources: str = "", argument: str = "x", **options: Any
+    name: str,
+    public: str | Sequence[str],
+    kinds: str,
+    summary: str,
+    *,
+    dtype: DType | None = None,
+    sources: str = "",
+    argument: str = "x",
+    **options: Any,
 ) -> Any:
     """Declare an elementwise op of one input.
 
@@ -34,7 +42,16 @@ def unary(
     if argument != "x":
         infer = _renamed(infer, argument)
     result = f"of dtype {dtype.name}" if dtype is not None else f"of the dtype of ``{argument}``"
-    return _declare(infer, name, public, summary, f"    {argument}: any shape, {kinds_text(kinds)}.", f"    The shape of ``{argument}``, {result}.", sources, options)
+    return _declare(
+        infer,
+        name,
+        public,
+        summary,
+        f"    {argument}: any shape, {kinds_text(kinds)}.",
+        f"    The shape of ``{argument}``, {result}.",
+        sources,
+        options,
+    )
 
 
 def binary(
@@ -67,14 +84,28 @@ def binary(
         infer = _renamed(infer, first, second)
     result = f"of dtype {dtype.name}" if dtype is not None else "of their dtype"
     args = f"    {first}: any shape, {kinds_text(kinds)}.\n    {second}: a shape that broadcasts with that of ``{first}``, the same dtype."
-    return _declare(infer, name, public, summary, args, f"    The broadcast shape, {result}.", sources, options, raises="    ShapeError: the shapes do not broadcast.\n")
+    return _declare(
+        infer,
+        name,
+        public,
+        summary,
+        args,
+        f"    The broadcast shape, {result}.",
+        sources,
+        options,
+        raises="    ShapeError: the shapes do not broadcast.\n",
+    )
 
 
-def _declare(infer: Any, name: str, public: Any, summary: str, args: str, returns: str, sources: str, options: dict[str, Any], raises: str = "") -> Any:
+def _declare(
+    infer: Any, name: str, public: Any, summary: str, args: str, returns: str, sources: str, options: dict[str, Any], raises: str = ""
+) -> Any:
     infer.__module__ = inspect.currentframe().f_back.f_back.f_globals["__name__"]  # type: ignore[union-attr]
     paths = public.split() if isinstance(public, str) else public
     source = sources or (f"TensorFlow ``tf.{paths[-1]}``." if paths else "")
-    infer.__doc__ = f"{summary}\n\nArgs:\n{args}\n    name: ignored.\n\nReturns:\n{returns}\n\nRaises:\n{raises}    DTypeError: the dtype is another one.\n"
+    infer.__doc__ = (
+        f"{summary}\n\nArgs:\n{args}\n    name: ignored.\n\nReturns:\n{returns}\n\nRaises:\n{raises}    DTypeError: the dtype is another one.\n"
+    )
     if source:
         infer.__doc__ += f"\nSources:\n    {source}\n"
     return op(name, public=paths, elementwise=True, **options)(infer)

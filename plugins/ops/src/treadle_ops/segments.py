@@ -1,7 +1,7 @@
 """Rows folded together by the number of the segment that they belong to.
 
-``segment_*`` take a number per row that only grows, and give as many rows as the last number says; ``unsorted_segment_*`` take numbers in any order, leave
-out negative ones, and are told how many segments there are.
+``segment_*`` take a number per row that only grows, and give as many rows as the last number says; ``unsorted_segment_*`` take numbers in any
+order, leave out negative ones, and are told how many segments there are.
 """
 
 from __future__ import annotations
@@ -41,7 +41,9 @@ def _sorted(name: str, kinds: str, summary: str, nothing: str) -> Any:
         if data.dims is None:
             return Spec(None, dtype)
         if not data.dims or (segment_ids.dims is not None and sizes.known_different(data.dims[0], segment_ids.dims[0])):
-            raise ShapeError(f"segment_ids of shape {segment_ids.shape} should be the same size as the first axis of data, which has shape {data.shape}")
+            raise ShapeError(
+                f"segment_ids of shape {segment_ids.shape} should be the same size as the first axis of data, whose shape is {data.shape}"
+            )
         return Spec((Dim.symbol(), *data.dims[1:]), dtype)
 
     infer.__module__ = __name__

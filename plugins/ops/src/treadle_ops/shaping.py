@@ -10,15 +10,17 @@ from treadle import dims as sizes
 from treadle.contracts.spec import Spec
 from treadle.declare import HostSpec, gradient, op, public
 from treadle.dims import Dim, Size
-from treadle.dtypes import DType, int32
+from treadle.dtypes import int32
 from treadle.errors import InvalidArgumentError, ShapeError
 from treadle.shapes import TensorShape
-from treadle_ops.arguments import axes_argument, axis_argument, dtype_argument, shape_argument, tensor
+from treadle.tensor import Tensor
+from treadle_ops.arguments import axes_argument, axes_or_tensor, axis_argument, dtype_argument, shape_argument, tensor
 from treadle_ops.broadcasting import broadcast_to_op, shape_of, shape_op
 from treadle_ops.elementwise import conj
 from treadle_ops.flow import identity
 from treadle_ops.inference import dims_of_value, normalize_axes, normalize_axis
 from treadle_ops.known import carried
+from treadle_ops.run_time_order import axis_from_front, transpose_by
 
 
 @public("shape")
@@ -53,9 +55,8 @@ def reshape_op(x: Spec, shape: HostSpec) -> Spec:
         known = sizes.product(d for i, d in enumerate(wanted) if i != unknown[0])
         wanted[unknown[0]] = _left_over(total, known, x, value)
     elif total is not None and sizes.known_different(total, sizes.product(wanted)):
-        raise ShapeError(
-            f"reshape of shape {x.shape} ({total} elements) to {list(value)} ({sizes.product(wanted)} elements): the numbers of elements must be equal"
-        )
+        count = sizes.product(wanted)
+        raise ShapeError(f"reshape of shape {x.shape} ({total} elements) to {list(value)} ({count} elements): the numbers of elements must be equal")
     dims = tuple(wanted)
     return Spec(dims, x.dtype, carried(lambda v: v.reshape(dims), x) if x.value is not None and Spec(dims, x.dtype).is_static else None)
 
@@ -152,7 +153,8 @@ def transpose(a: Any, perm: Any = None, conjugate: bool = False, name: str = "tr
     Raises:
         InvalidArgumentError: ``perm`` is not a permutation of the axes.
     """
-    turned = transpose_op(a, perm=axes_argument(perm, "perm"))
+    order = None if perm is None else axes_or_tensor(perm, "perm")
+    turned = transpose_by(a, order) if isinstance(order, Tensor) else transpose_op(a, perm=(order,) if isinstance(order, int) else order)
     return conj(turned) if conjugate else turned
 
 
@@ -185,7 +187,10 @@ def expand_dims(input: Any, axis: Any, name: str | None = None) -> Any:
     Raises:
         InvalidArgumentError: the axis is out of range.
     """
-    return expand_dims_op(input, axis=axis_argument(axis))
+    at = axes_or_tensor(axis)
+    if isinstance(at, Tensor):
+        return axis_from_front(expand_dims_op(input, axis=0), at)
+    return expand_dims_op(input, axis=axis_argument(at))
 
 
 @op("squeeze", aliases=True)

@@ -47,7 +47,7 @@ def _(ctx: Any, h: Any) -> Any:
     y, g = ctx.inputs
     return (
         sum_like(multiply(h, conj(multiply(g, subtract(1, multiply(y, 2))))), y) if ctx.needs[0] else None,
-        sigmoid_grad(conj(y), h) if ctx.needs[1] else None,
+        sum_like(sigmoid_grad(conj(y), h), g) if ctx.needs[1] else None,
     )
 
 

@@ -135,7 +135,7 @@ def top_k_op(input: Spec, k: HostSpec, *, index_type: DType) -> TopKV2:
     count = Dim.symbol() if k.value is None else k.value
     length = input.dims[-1]
     if isinstance(count, int) and (count < 0 or (isinstance(length, int) and count > length)):
-        raise InvalidArgumentError(f"input must have at least k columns: k is {count}, and the last axis of shape {input.shape} has {length} elements")
+        raise InvalidArgumentError(f"input must have at least k columns, and k is {count}; the last axis of shape {input.shape} has {length}")
     dims = (*input.dims[:-1], count)
     return TopKV2(Spec(dims, dtype), Spec(dims, index_type))
 
@@ -223,7 +223,7 @@ def searchsorted_op(sorted_sequence: Spec, values: Spec, *, side: str, out_type:
     if len(sorted_sequence.dims) != len(values.dims) or any(
         sizes.known_different(a, b) for a, b in zip(sorted_sequence.dims[:-1], values.dims[:-1], strict=False)
     ):
-        raise ShapeError(f"values of shape {values.shape} and sequences of shape {sorted_sequence.shape} differ before the last axis; they must be equal there")
+        raise ShapeError(f"values of shape {values.shape} and sequences of shape {sorted_sequence.shape} must be equal before the last axis")
     return Spec(values.dims, out_type)
 
 

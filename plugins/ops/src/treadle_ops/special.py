@@ -13,7 +13,7 @@ from treadle.contracts.spec import Spec
 from treadle.declare import gradient, op, public
 from treadle_ops.arguments import tensor
 from treadle_ops.broadcasting import sum_like
-from treadle_ops.elementwise import add, divide_op, exp, log, multiply, negative, square, subtract
+from treadle_ops.elementwise import add, exp, log, multiply, negative, square, subtract
 from treadle_ops.inference import FLOATING, elementwise
 from treadle_ops.reductions import reduce_sum_op
 from treadle_ops.rows import binary, unary
@@ -25,7 +25,9 @@ erfinv = unary("erfinv", "math.erfinv", FLOATING, "The inverse of the error func
 ndtri = unary("ndtri", "math.ndtri", FLOATING, "The quantile of the standard normal distribution.")
 lgamma = unary("lgamma", "math.lgamma", FLOATING, "The logarithm of the absolute value of the gamma function.")
 digamma = unary("digamma", "math.digamma", FLOATING, "The derivative of lgamma.")
-polygamma = binary("polygamma", "math.polygamma", FLOATING, "The ``a``-th derivative of digamma at ``x``; NaN unless ``a`` is whole.", arguments=("a", "x"))
+polygamma = binary(
+    "polygamma", "math.polygamma", FLOATING, "The ``a``-th derivative of digamma at ``x``; NaN unless ``a`` is whole.", arguments=("a", "x")
+)
 zeta = binary("zeta", "math.zeta", FLOATING, "The zeta function of Hurwitz, the sum of ``(q + n) ** -x``.", arguments=("x", "q"))
 igamma = binary("igamma", "math.igamma", FLOATING, "The regularised lower incomplete gamma function.", arguments=("a", "x"))
 igammac = binary("igammac", "math.igammac", FLOATING, "The regularised upper incomplete gamma function, ``1 - igamma(a, x)``.", arguments=("a", "x"))

@@ -11,6 +11,7 @@ from treadle.declare import gradient, op, public
 from treadle.dtypes import as_dtype
 from treadle.errors import DTypeError, InvalidArgumentError, ShapeError
 from treadle.shapes import TensorShape
+from treadle.tensor import Operators
 from treadle_ops.arguments import tensor
 from treadle_ops.creation import zeros_like
 from treadle_ops.elementwise import add, multiply
@@ -48,7 +49,9 @@ def add_n(inputs: Any, name: str | None = None) -> Any:
     Sources:
         TensorFlow ``tf.add_n``.
     """
-    terms = list(inputs) if isinstance(inputs, list | tuple) else [inputs]
+    if isinstance(inputs, Operators):
+        raise InvalidArgumentError("add_n: a single tensor was given; give a list of tensors, or use td.reduce_sum to add along an axis")
+    terms = list(inputs)
     if not terms:
         raise InvalidArgumentError("add_n: there is nothing to add; give a list of at least one tensor")
     return identity(tensor(terms[0])) if len(terms) == 1 else add_n_op(terms)

@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from treadle.contracts.spec import Spec
+from treadle.contracts.spec import Spec, is_concrete
 from treadle.declare import HostSpec, IndexSpec, gradient, op, public
 from treadle.dims import Dim, Size, add, known_different, mul
 from treadle.errors import DTypeError, InvalidArgumentError, ShapeError
 from treadle_ops.arguments import axis_argument, integers_argument, tensor
 from treadle_ops.broadcasting import shape_of
 from treadle_ops.inference import NUMERIC, dims_of_value, normalize_axis, require_kind
-from treadle_ops.known import carried
+from treadle_ops.known import carried, is_short
 from treadle_ops.shaping import reshape_op
 
 
@@ -23,8 +23,8 @@ def tile_op(x: Spec, multiples: HostSpec) -> Spec:
     times = _multiples(x, multiples)
     if x.dims is None or times is None:
         return Spec(None, x.dtype)
-    value = carried(lambda v: np.tile(v, times), x) if all(isinstance(n, int) for n in times) else None
-    return Spec(tuple(mul(d, n) for d, n in zip(x.dims, times, strict=True)), x.dtype, value)
+    dims = tuple(mul(d, n) for d, n in zip(x.dims, times, strict=True))
+    return Spec(dims, x.dtype, carried(lambda v: np.tile(v, times), x) if is_short(dims) and is_concrete(times) else None)
 
 
 def _multiples(x: Spec, multiples: Spec) -> tuple[Size, ...] | None:
@@ -103,8 +103,9 @@ def repeat_op(x: Spec, repeats: IndexSpec, *, axis: int) -> Spec:
             size = 0
             for n in counts:
                 size = add(size, n)
-    value = carried(lambda v, n: np.repeat(v, n.astype(np.int64), at), x, repeats) if isinstance(size, int) else None
-    return Spec((*x.dims[:at], size, *x.dims[at + 1 :]), x.dtype, value)
+    dims = (*x.dims[:at], size, *x.dims[at + 1 :])
+    is_carried = is_short(dims) and is_concrete(times)
+    return Spec(dims, x.dtype, carried(lambda v, n: np.repeat(v, n.astype(np.int64), at), x, repeats) if is_carried else None)
 
 
 def _require_repeats(x: Spec, repeats: Spec, axis: int) -> None:

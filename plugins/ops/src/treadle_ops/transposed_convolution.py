@@ -9,21 +9,15 @@ from treadle.errors import InvalidArgumentError
 from treadle.tensor import Tensor
 from treadle_ops.arguments import shape_argument
 from treadle_ops.convolution import conv_backprop_input_op, pair
-from treadle_ops.window import channels_first, channels_last, full_shape, is_channels_first, is_first, padding_argument, per_axis
+from treadle_ops.window import attributes, channels_first, channels_last, full_shape, is_channels_first, is_first
 
 
-def convolve_transposed(input: Any, filters: Any, shape: Any, rank: int, strides: Any, padding: Any, first: bool, dilations: Any) -> Any:
-    """The transposed convolution of TensorFlow's arguments; ``first``: channels come before the spatial axes."""
-    attrs = {
-        "strides": per_axis(strides, rank, first, "strides"),
-        "padding": padding_argument(padding, rank, first),
-        "dilations": per_axis(dilations, rank, first, "dilations"),
-    }
+def convolve_transposed(input: Any, filters: Any, shape: Any, rank: int, first: bool, attrs: dict[str, Any]) -> Any:
+    """The transposed convolution of a tensor in TensorFlow's layout; ``first``: channels come before the spatial axes."""
     x, w = pair(input, filters)
     if first:
         x = channels_last(x, rank)
-    channels = w.dims[-2] if w.dims is not None and len(w.dims) == rank + 2 else None
-    result = conv_backprop_input_op(full_shape(shape, rank, first, x, channels), w, x, **attrs)
+    result = conv_backprop_input_op(full_shape(shape, rank, first, x, w), w, x, **attrs)
     return channels_first(result, rank) if first else result
 
 
@@ -60,7 +54,8 @@ def conv1d_transpose(
     Sources:
         TensorFlow ``tf.nn.conv1d_transpose``.
     """
-    return convolve_transposed(input, filters, output_shape, 1, strides, padding, is_channels_first(data_format, 1), dilations)
+    first = is_channels_first(data_format, 1)
+    return convolve_transposed(input, filters, output_shape, 1, first, attributes(1, first, strides, padding, dilations))
 
 
 @public("nn.conv2d_transpose")
@@ -96,7 +91,8 @@ def conv2d_transpose(
     Sources:
         TensorFlow ``tf.nn.conv2d_transpose``.
     """
-    return convolve_transposed(input, filters, output_shape, 2, strides, padding, is_channels_first(data_format, 2), dilations)
+    first = is_channels_first(data_format, 2)
+    return convolve_transposed(input, filters, output_shape, 2, first, attributes(2, first, strides, padding, dilations))
 
 
 @public("nn.conv3d_transpose")
@@ -132,7 +128,8 @@ def conv3d_transpose(
     Sources:
         TensorFlow ``tf.nn.conv3d_transpose``.
     """
-    return convolve_transposed(input, filters, output_shape, 3, strides, padding, is_channels_first(data_format, 3), dilations)
+    first = is_channels_first(data_format, 3)
+    return convolve_transposed(input, filters, output_shape, 3, first, attributes(3, first, strides, padding, dilations))
 
 
 @public("nn.conv_transpose")
@@ -172,4 +169,5 @@ def conv_transpose(
     count = (wanted.dims or (None,))[0] if isinstance(wanted, Tensor) else len(wanted)
     if count not in (3, 4, 5):
         raise InvalidArgumentError(f"output_shape must have 3, 4 or 5 sizes: batch, 1 to 3 spatial sizes and channels; it has {count}")
-    return convolve_transposed(input, filters, wanted, count - 2, strides, padding, is_first(data_format), dilations)
+    rank, first = count - 2, is_first(data_format)
+    return convolve_transposed(input, filters, wanted, rank, first, attributes(rank, first, strides, padding, dilations))

@@ -82,7 +82,7 @@ def as_shape(sizes: Sequence[Any]) -> Any:
     return tuple(sizes) if all(type(s) is int for s in sizes) else list(sizes)
 
 
-def full_shape(shape: Any, rank: int, first: bool, x: Any, channels: Any) -> Any:
+def full_shape(shape: Any, rank: int, first: bool, x: Any, filters: Any) -> Any:
     """The ``output_shape`` of a transposed convolution of ``x``, channels last; batch and channels may be left out of it.
 
     Raises:
@@ -96,14 +96,28 @@ def full_shape(shape: Any, rank: int, first: bool, x: Any, channels: Any) -> Any
         if type(count) is not int:
             raise InvalidArgumentError(f"output_shape has shape {wanted.shape}; it must be a vector of {rank + 2} sizes")
         wanted = unstack_op(wanted, num=count, axis=0)
-    if len(wanted) == rank and channels is not None:
-        return as_shape([sizes_of(x, rank + 2)[0], *wanted, channels])
+    if len(wanted) == rank:
+        return as_shape([sizes_of(x, rank + 2)[0], *wanted, sizes_of(filters, rank + 2)[-2]])
     if len(wanted) != rank + 2:
         raise InvalidArgumentError(f"output_shape has {len(wanted)} sizes; expected {rank + 2}, in the order of the data format")
     return as_shape([wanted[0], *wanted[2:], wanted[1]] if first else wanted)
 
 
 # ---------------------------------------------------------------------- one number per axis
+
+
+def attributes(rank: int, first: bool, strides: Any, padding: Any, dilations: Any, what: str = "strides") -> dict[str, Any]:
+    """The attributes of a convolution from TensorFlow's arguments; ``first``: channels come before the spatial axes.
+
+    Raises:
+        InvalidArgumentError: one is not valid.
+        UnimplementedError: the batch or the channels are to be strode over too.
+    """
+    return {
+        "strides": per_axis(strides, rank, first, what),
+        "padding": padding_argument(padding, rank, first),
+        "dilations": per_axis(dilations, rank, first, "dilations"),
+    }
 
 
 def per_axis(values: Any, rank: int, first: bool, what: str) -> tuple[int, ...]:

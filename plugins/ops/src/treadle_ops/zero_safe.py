@@ -16,7 +16,9 @@ from treadle_ops.elementwise import add, conj, multiply, negative, square
 from treadle_ops.inference import FLOATING_OR_COMPLEX
 from treadle_ops.rows import binary
 
-multiply_no_nan = binary("multiply_no_nan", "math.multiply_no_nan", FLOATING_OR_COMPLEX, "``x * y``, and 0 where ``y`` is 0, even if ``x`` is not finite.")
+multiply_no_nan = binary(
+    "multiply_no_nan", "math.multiply_no_nan", FLOATING_OR_COMPLEX, "``x * y``, and 0 where ``y`` is 0, even if ``x`` is not finite."
+)
 divide_no_nan = binary("divide_no_nan", "math.divide_no_nan", FLOATING_OR_COMPLEX, "``x / y``, and 0 where ``y`` is 0.")
 xdivy = binary("xdivy", "math.xdivy", FLOATING_OR_COMPLEX, "``x / y``, and 0 where ``x`` is 0.")
 xlogy = binary("xlogy", "math.xlogy", FLOATING_OR_COMPLEX, "``x * log(y)``, and 0 where ``x`` is 0.")

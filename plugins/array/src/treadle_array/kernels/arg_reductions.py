@@ -8,7 +8,12 @@ from typing import Any
 from treadle.declare import kernel
 from treadle.dtypes import DType
 from treadle_array.axis_sums import widened
+from treadle_array.ordering import taken_along
 from treadle_array.places import with_axis
+
+
+MANY = 32_768
+"""Elements from which looking at the places found for NaN beats looking at all."""
 
 
 @kernel("argmax")
@@ -29,8 +34,15 @@ def _place(xp: Any, method: str, extreme: str, worst: float) -> Any:
         if not input.shape[at]:
             raise ValueError(f"axis {axis} of shape {input.shape} is empty: there is nothing to choose from")
         wide = widened(xp, input)
-        if wide.dtype.kind == "f" and wide.size and bool(xp.isnan(getattr(wide, extreme)())):
-            wide = xp.where(xp.isnan(wide), worst, wide)
-        return getattr(wide, method)(axis=at).astype(output_type.numpy)
+        place = getattr(wide, method)(axis=at)
+        if wide.dtype.kind == "f" and wide.size:
+            # where there is NaN, it wins: it is at a place found, and it is the extreme of all
+            if at == wide.ndim - 1 and (wide.ndim == 1 or wide.size >= MANY):
+                chosen = taken_along(xp, wide, place[..., None])
+            else:
+                chosen = getattr(wide, extreme)()
+            if bool((chosen != chosen).any()):
+                place = getattr(xp.where(xp.isnan(wide), worst, wide), method)(axis=at)
+        return place.astype(output_type.numpy, copy=False)
 
     return run

@@ -135,7 +135,7 @@ def _columns(xp: Any, x: Any, begin: Any, counts: Any, window: Any, strides: Any
     row_size = prod(counts[1:]) * depth * groups
     memory, current, view = None, None, None
     try:
-        for items, rows in blocks(x.shape[0], counts[0], row_size * x.dtype.itemsize):
+        for items, rows in blocks(xp, x.shape[0], counts[0], row_size * x.dtype.itemsize):
             if items != current:
                 current, part = items, frame(xp, x[items], begin, lengths)
                 if groups > 1:
@@ -201,7 +201,7 @@ def _by_scattering(xp: Any, g: Any, w: Any, before: Any, strides: Any, dilations
     depth = matrices.shape[-2]
     lengths = seen(counts, window, strides, dilations)
     memory, current, total = None, None, None
-    for items, rows in blocks(g.shape[0], counts[0], prod(counts[1:]) * depth * groups * g.dtype.itemsize):
+    for items, rows in blocks(xp, g.shape[0], counts[0], prod(counts[1:]) * depth * groups * g.dtype.itemsize):
         block = g[items, rows]
         if items != current:
             current, total = items, xp.zeros((groups, inner, block.shape[0], *lengths), g.dtype)

@@ -45,28 +45,31 @@ def bincount(xp: Any) -> Any:
             raise ValueError(f"arr of shape {arr.shape} has no rows to count in; it needs rank 2")
         if weights and weights[0].shape != arr.shape:
             raise ValueError(f"weights of shape {weights[0].shape} do not fit arr of shape {arr.shape}")
-        length = _length(arr, *lengths)
-        ids = xp.where(arr < length, arr, -1).astype(xp.int64)
+        length, all_counted = _length(arr, *lengths)
+        ids = arr.astype(xp.int64, copy=False)
         if rows:
-            ids = xp.where(ids < 0, -1, ids + xp.arange(arr.shape[0], dtype=xp.int64).reshape(-1, 1) * length)
+            ids = ids + xp.arange(arr.shape[0], dtype=xp.int64).reshape(-1, 1) * length
         total = length * arr.shape[0] if rows else length
         if weights:
+            ids = ids if all_counted else xp.where(arr < length, ids, -1)
             counts = folded(xp, "add", weights[0], ids, total, 0, False)
         else:
-            counts = xp.bincount(ids[ids >= 0], minlength=total)
+            counts = xp.bincount(ids.reshape(-1) if all_counted else ids[arr < length], minlength=total)
             counts = (counts > 0 if binary else counts).astype(dtype.numpy)
         return counts.reshape(arr.shape[0], length) if rows else counts
 
     return run
 
 
-def _length(arr: Any, least: int, most: int) -> int:
-    """How many results there are."""
+def _length(arr: Any, least: int, most: int) -> tuple[int, bool]:
+    """How many results there are, and whether all of ``arr`` is counted."""
+    if least < -1 or most < -1:
+        raise InvalidArgumentError(f"minlength {least} and maxlength {most} must be 0 or more")
     if arr.size and bool(arr.min() < 0):
         raise InvalidArgumentError(f"Input arr must be non-negative, and its least element is {int(arr.min())}")
-    length = int(arr.max()) + 1 if arr.size else 0
-    length = max(length, least)
-    return length if most < 0 else min(length, most)
+    needed = int(arr.max()) + 1 if arr.size else 0
+    length = max(needed, least) if most < 0 else min(max(needed, least), most)
+    return length, needed <= length
 
 
 @kernel("known_places")
@@ -74,7 +77,7 @@ def known_places(xp: Any) -> Any:
     """See the op."""
 
     def run(arr: Any, counts: Any) -> Any:
-        return xp.where(arr < counts.shape[0], arr, xp.full((), -1, xp.int64)).astype(arr.dtype)
+        return xp.where(arr < counts.shape[0], arr.astype(xp.int64), -1)
 
     return run
 

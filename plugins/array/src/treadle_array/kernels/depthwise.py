@@ -40,7 +40,7 @@ def _row_windows(xp: Any, x: Any, begin: Any, window: Any, strides: Any, dilatio
     """For blocks of the batch, the view ``(batch, *counts[:-1], *window, counts[-1] * outputs)`` of rows of the input."""
     lengths = seen(counts, window, strides, dilations)
     multiplier = outputs // x.shape[-1]
-    for items in batches(x.shape[0], 2 * x[:1].nbytes * multiplier):
+    for items in batches(xp, x.shape[0], 2 * x[:1].nbytes * multiplier):
         part = frame(xp, x[items], begin, lengths)
         if multiplier > 1:
             part = _repeated(xp, part, multiplier)

@@ -25,15 +25,23 @@ def floordiv(xp: Any) -> Any:
     return _quotient(xp, integers, xp.floor)
 
 
-@kernel("truncatediv", out=True)
+@kernel("truncatediv")
 def truncatediv(xp: Any) -> Any:
-    """See the op; where signs differ, a quotient with a remainder was rounded one too far down."""
+    """See the op.
+
+    The float64 quotient of integers of 32 bits never rounds across a whole number. Of wider ones with different signs, a quotient that leaves a
+    remainder was rounded one too far down.
+    """
 
     def integers(x: Any, y: Any, out: Any) -> Any:
-        if x.dtype.kind == "u":
-            return xp.floor_divide(x, y, out=out)
-        quotient = xp.floor_divide(x, y)
-        return xp.add(quotient, (xp.multiply(quotient, y) != x) & (xp.bitwise_xor(x, y) < 0), out=out)
+        if x.dtype.itemsize <= 4:
+            quotient = xp.true_divide(x, y).astype(xp.int64).astype(x.dtype)
+        elif x.dtype.kind == "u":
+            quotient = xp.floor_divide(x, y)
+        else:
+            down = xp.floor_divide(x, y)
+            quotient = xp.add(down, (xp.multiply(down, y) != x) & (xp.bitwise_xor(x, y) < 0))
+        return quotient
 
     return _quotient(xp, integers, xp.trunc)
 

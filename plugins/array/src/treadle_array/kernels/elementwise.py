@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from treadle.declare import kernel, same_names
-from treadle_array.intermediates import in_float32, reused
+from treadle_array.blocks import scalars
+from treadle_array.intermediates import of_two
 
 same_names(
     __name__,
@@ -29,26 +30,23 @@ same_names(
 def squared_difference(xp: Any) -> Any:
     """See the op."""
 
-    def run(x: Any, y: Any, *, out: Any = None) -> Any:
-        difference = xp.subtract(x, y, out=out)
-        if x.dtype.kind != "c":
-            return xp.square(difference, out=out if out is not None else reused(difference))
-        squared = (xp.square(difference.real) + xp.square(difference.imag)).astype(x.dtype)
-        if out is None:
-            return squared
-        out[...] = squared
-        return out
+    def steps(x: Any, y: Any, out: Any) -> None:
+        xp.subtract(x, y, out)
+        if out.dtype.kind == "c":
+            out[...] = xp.square(out.real) + xp.square(out.imag)
+        else:
+            xp.square(out, out)
 
-    return run
+    return of_two(xp, steps)
 
 
 @kernel("tanh_grad", out=True)
 def tanh_grad(xp: Any) -> Any:
     """See the op."""
+    ones = scalars(xp, 1)
 
-    def compute(y: Any, g: Any, *, out: Any) -> Any:
-        slope = xp.multiply(y, y)
-        slope = xp.subtract(1, slope, out=reused(slope))
-        return xp.multiply(slope, g, out=out)
+    def steps(y: Any, g: Any, out: Any) -> None:
+        slope = xp.subtract(ones(y.dtype)[0], xp.multiply(y, y))
+        xp.multiply(slope, g, out)  # not in place: of one complex number NumPy's product then rounds otherwise
 
-    return in_float32(xp, compute)
+    return of_two(xp, steps)

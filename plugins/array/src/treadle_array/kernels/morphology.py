@@ -64,7 +64,7 @@ def dilation2d_backprop_filter(xp: Any) -> Any:
         _require_shape(g, maxima.shape)
         wide = widened(xp, g)
         result = xp.zeros(filters.shape, wide.dtype)
-        rows = result.reshape(-1, filters.shape[2])
+        rows = result.reshape(prod(filters.shape[:2]), filters.shape[2])
         if g.size:
             for number in range(rows.shape[0]):
                 rows[number] = xp.add.reduce(kept(xp, wide, xp.equal(first, number)), axis=(0, 1, 2), dtype=wide.dtype)
@@ -80,7 +80,7 @@ def dilation2d_pick_filter(xp: Any) -> Any:
     def run(input: Any, filters: Any, w: Any, *, strides: Any, padding: Any, dilations: Any) -> Any:
         _, first, _ = _dilate(xp, input, filters, strides, padding, dilations)
         _require_shape(w, filters.shape)
-        return w.reshape(prod(filters.shape[:2]), -1)[first, xp.arange(filters.shape[2])]
+        return w.reshape(prod(filters.shape[:2]), filters.shape[2])[first, xp.arange(filters.shape[2])]
 
     return run
 

@@ -9,8 +9,8 @@ from treadle.declare import kernel
 Paddings = tuple[tuple[int, int], ...]
 
 
-def _require_paddings(x: Any, paddings: Paddings) -> bool:
-    """Whether anything is to be done."""
+def _pads_anything(x: Any, paddings: Paddings) -> bool:
+    """Whether any element is added or cut; refuses paddings that do not fit."""
     if len(paddings) != x.ndim:
         raise ValueError(f"paddings {paddings} do not fit shape {x.shape}")
     needed = False
@@ -35,7 +35,7 @@ def pad(xp: Any) -> Any:
     """See the op."""
 
     def run(x: Any, paddings: Paddings) -> Any:
-        if not _require_paddings(x, paddings):
+        if not _pads_anything(x, paddings):
             return x
         result = xp.zeros(_padded(x, paddings), x.dtype)
         result[_inner(result.shape, paddings)] = x
@@ -51,7 +51,7 @@ def pad_with(xp: Any) -> Any:
     def run(x: Any, paddings: Paddings, value: Any) -> Any:
         if value.ndim:
             raise ValueError(f"the value must be a scalar, not of shape {value.shape}")
-        if not _require_paddings(x, paddings):
+        if not _pads_anything(x, paddings):
             return x
         result = xp.empty(_padded(x, paddings), x.dtype)
         result[...] = value
@@ -66,7 +66,7 @@ def crop(xp: Any) -> Any:
     """See the op."""
 
     def run(x: Any, paddings: Paddings) -> Any:
-        if not _require_paddings(x, paddings):
+        if not _pads_anything(x, paddings):
             return x
         _require_enough(x, paddings)
         return xp.ascontiguousarray(x[_inner(x.shape, paddings)])
@@ -101,7 +101,7 @@ def mirror_pad(xp: Any) -> Any:
     """See the op; axis by axis, the ends are copied from what is there already."""
 
     def run(x: Any, paddings: Paddings, *, mode: str) -> Any:
-        if not _require_paddings(x, paddings):
+        if not _pads_anything(x, paddings):
             return x
         first = 1 if mode == "REFLECT" else 0
         _require_mirrored(x.shape, paddings, first)
@@ -122,7 +122,7 @@ def mirror_fold(xp: Any) -> Any:
     """See the op; axis by axis, the ends are added to what they mirror, short floats in float32."""
 
     def run(x: Any, paddings: Paddings, *, mode: str) -> Any:
-        if not _require_paddings(x, paddings):
+        if not _pads_anything(x, paddings):
             return x
         _require_enough(x, paddings)
         first = 1 if mode == "REFLECT" else 0

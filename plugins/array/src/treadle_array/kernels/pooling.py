@@ -67,7 +67,7 @@ def max_pool_grad(xp: Any) -> Any:
         wide = widened(xp, g)
         result = xp.zeros(input.shape, wide.dtype)
         if g.size:
-            for items in batches(input.shape[0], 2 * input[:1].nbytes):
+            for items in batches(xp, input.shape[0], 2 * input[:1].nbytes):
                 first = first_taps(xp, widened(xp, input[items]), widened(xp, output[items]), window, strides, dilations, before)
                 scatter(xp, first, wide[items], window, strides, dilations, before, result[items])
         return deliver(result, g.dtype, None)
@@ -102,7 +102,7 @@ def avg_pool(xp: Any) -> Any:
         result = _target(xp, out, (x.shape[0], *counts, x.shape[-1]), x.dtype)
         if result.size:
             zero = xp.zeros((), x.dtype)
-            for items in batches(x.shape[0], 2 * x[:1].nbytes):
+            for items in batches(xp, x.shape[0], 2 * x[:1].nbytes):
                 slide(xp, xp.add, x[items], zero, window, strides, dilations, before, result[items])
             xp.divide(result, _numbers(xp, x.shape[1:-1], counts, window, strides, dilations, before, x.dtype), out=result)
         return deliver(result, input.dtype, out)
@@ -263,7 +263,7 @@ def _target(xp: Any, out: Any, shape: tuple[int, ...], dtype: Any) -> Any:
 def _maxima(xp: Any, x: Any, least: Any, window: Any, strides: Any, dilations: Any, before: Any, out: Any) -> None:
     """Fill ``out`` with the maxima. ``fmax`` would do for NaN, but which of -0.0 and 0.0 it gives depends on the place in memory."""
     neutral = xp.array(least, x.dtype)
-    for items in batches(x.shape[0], 2 * x[:1].nbytes):
+    for items in batches(xp, x.shape[0], 2 * x[:1].nbytes):
         block, target = x[items], out[items]
         slide(xp, xp.maximum, block, neutral, window, strides, dilations, before, target)
         if x.dtype.kind in "iu":

@@ -6,7 +6,7 @@ from typing import Any
 
 from treadle.declare import kernel, same_names
 from treadle.errors import InvalidArgumentError
-from treadle_array.intermediates import in_float32, reused
+from treadle_array.blocks import elementwise
 
 same_names(__name__, sqrt="sqrt")
 
@@ -15,11 +15,11 @@ same_names(__name__, sqrt="sqrt")
 def rsqrt(xp: Any) -> Any:
     """See the op."""
 
-    def compute(x: Any, *, out: Any) -> Any:
-        root = xp.sqrt(x, out=out)
-        return xp.divide(1, root, out=out if out is not None else reused(root))
+    def steps(x: Any, out: Any, one: Any) -> None:
+        xp.sqrt(x, out)
+        xp.divide(one, out, out)
 
-    return in_float32(xp, compute)
+    return elementwise(xp, steps, 1)
 
 
 @kernel("pow", out=True)

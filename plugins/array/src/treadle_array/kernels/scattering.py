@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 from treadle.declare import kernel
@@ -37,11 +38,13 @@ def scatter_nd_with(xp: Any, summer: Summer) -> Any:
     return run
 
 
-def _scatter_add(xp: Any, negate: bool) -> Any:
+def scatter_add_with(xp: Any, adder: Callable[..., Any], negate: bool) -> Any:
+    """The kernel of tensor_scatter_nd_add and tensor_scatter_nd_sub with a way to add rows: ``(xp, target, index, rows) -> target``."""
+
     def run(tensor: Any, indices: Any, updates: Any, *, ignore: bool) -> Any:
         places, rows, count = _updates(xp, indices, updates, tensor.shape, 0, ignore)
         target = tensor.copy().reshape(count, rows.shape[1])
-        return added_rows(xp, target, places, xp.negative(rows) if negate else rows).reshape(tensor.shape)
+        return adder(xp, target, places, xp.negative(rows) if negate else rows).reshape(tensor.shape)
 
     return run
 
@@ -55,13 +58,13 @@ def scatter_nd(xp: Any) -> Any:
 @kernel("tensor_scatter_nd_add")
 def tensor_scatter_nd_add(xp: Any) -> Any:
     """See the op."""
-    return _scatter_add(xp, negate=False)
+    return scatter_add_with(xp, added_rows, negate=False)
 
 
 @kernel("tensor_scatter_nd_sub")
 def tensor_scatter_nd_sub(xp: Any) -> Any:
     """See the op."""
-    return _scatter_add(xp, negate=True)
+    return scatter_add_with(xp, added_rows, negate=True)
 
 
 @kernel("tensor_scatter_nd_update")
@@ -77,12 +80,14 @@ def tensor_scatter_nd_update(xp: Any) -> Any:
     return run
 
 
-def _extreme(xp: Any, combine: Any) -> Any:
+def scatter_extreme_with(xp: Any, combine_at: Callable[[Any, Any, Any], None]) -> Any:
+    """The kernel of tensor_scatter_nd_max and tensor_scatter_nd_min with a way to combine: ``(flat target, places, flat values)``, in place."""
+
     def run(tensor: Any, indices: Any, updates: Any, *, ignore: bool) -> Any:
         places, rows, _ = _updates(xp, indices, updates, tensor.shape, 0, ignore)
         wide = accumulator(xp, tensor.dtype)
         result = tensor.astype(wide)
-        combine.at(result.reshape(-1), spread(xp, places, rows.shape[1]), rows.reshape(-1).astype(wide))
+        combine_at(result.reshape(-1), spread(xp, places, rows.shape[1]), rows.reshape(-1).astype(wide))
         return result if wide == tensor.dtype else result.astype(tensor.dtype)
 
     return run
@@ -91,10 +96,10 @@ def _extreme(xp: Any, combine: Any) -> Any:
 @kernel("tensor_scatter_nd_max")
 def tensor_scatter_nd_max(xp: Any) -> Any:
     """See the op."""
-    return _extreme(xp, xp.maximum)
+    return scatter_extreme_with(xp, xp.maximum.at)
 
 
 @kernel("tensor_scatter_nd_min")
 def tensor_scatter_nd_min(xp: Any) -> Any:
     """See the op."""
-    return _extreme(xp, xp.minimum)
+    return scatter_extreme_with(xp, xp.minimum.at)

@@ -9,79 +9,15 @@ from treadle.declare import kernel
 from treadle.dtypes import DType, as_dtype
 from treadle.errors import InvalidArgumentError
 from treadle_array.axis_sums import widened
-from treadle_array.ordering import places_in_order
-
-# ---------------------------------------------------------------------- folding
-
-
-def _fold(xp: Any, how: str, rows: Any, ids: Any, count: int, nothing: Any, in_order: bool) -> Any:
-    """Rows with one number folded into one, in their order.
-
-    Args:
-        xp: the array module.
-        how: name of the ufunc of two rows.
-        rows: ``(N, M)``.
-        ids: ``(N,)``, integers below ``count``; rows with a negative one are left out.
-        count: of segments.
-        nothing: what a segment without rows gives.
-        in_order: the numbers only grow.
-
-    Returns:
-        ``(count, M)`` of the dtype of ``rows``.
-    """
-    result = xp.full((count, rows.shape[1]), nothing, rows.dtype)
-    if not rows.size:
-        return result
-    if not in_order:
-        order = places_in_order(xp, ids)
-        ids, rows = ids.take(order), rows.take(order, 0)
-    begins = xp.ones(ids.shape, bool)
-    begins[1:] = ids[1:] != ids[:-1]
-    starts = xp.flatnonzero(begins)
-    found = ids.take(starts)
-    fold = _by_reduceat if xp.__name__ == "numpy" else _by_doubling
-    folded = fold(xp, getattr(xp, how), rows, ids, starts)
-    if not in_order and bool(found[0] < 0):
-        kept = found >= 0
-        found, folded = found[kept], folded[kept]
-    result[found] = folded
-    return result
-
-
-def _by_reduceat(xp: Any, of_two: Any, rows: Any, ids: Any, starts: Any) -> Any:
-    return of_two.reduceat(rows, starts, axis=0, dtype=rows.dtype)
-
-
-def _by_doubling(xp: Any, of_two: Any, rows: Any, ids: Any, starts: Any) -> Any:
-    """After step s each row holds itself and the next 2 s - 1 of its segment; for array modules without reduceat."""
-    step = 1
-    while step < rows.shape[0]:
-        same = ids[step:] == ids[:-step]
-        if not bool(same.any()):
-            break
-        head = xp.where(same.reshape(-1, 1), of_two(rows[:-step], rows[step:]), rows[:-step])
-        rows = xp.concatenate([head, rows[-step:]])
-        step *= 2
-    return rows.take(starts, 0)
-
-
-def _sum(xp: Any, rows: Any, ids: Any, count: int, in_order: bool) -> Any:
-    """Sums; those of single floats add up in float64 at once, in their order."""
-    if xp.__name__ == "numpy" and rows.shape[1] == 1 and rows.dtype.kind == "f":
-        flat = rows.reshape(-1)
-        if not in_order and bool((ids < 0).any()):
-            ids, flat = ids[ids >= 0], flat[ids >= 0]
-        return xp.bincount(ids, flat, count).astype(rows.dtype, copy=False).reshape(count, 1)
-    return _fold(xp, "add", rows, ids, count, 0, in_order)
+from treadle_array.folding import fold_rows
 
 
 def folded(xp: Any, how: str, data: Any, ids: Any, count: int, nothing: Any, in_order: bool) -> Any:
     """The result of a segment op: ``(count, ...)`` of the dtype of ``data``."""
     wide = widened(xp, data)
     rest = data.shape[ids.ndim :]
-    rows, flat = wide.reshape(math.prod(ids.shape), math.prod(rest)), ids.reshape(-1)
-    result = _sum(xp, rows, flat, count, in_order) if how == "add" else _fold(xp, how, rows, flat, count, nothing, in_order)
-    return result.reshape(count, *rest).astype(data.dtype, copy=False)
+    rows, flat = wide.reshape(math.prod(ids.shape), math.prod(rest)), ids.reshape(-1).astype(xp.int64, copy=False)
+    return fold_rows(xp, how, rows, flat, count, nothing, in_order).reshape(count, *rest).astype(data.dtype, copy=False)
 
 
 # ---------------------------------------------------------------------- sorted numbers
@@ -99,7 +35,9 @@ def _require_sorted(data: Any, ids: Any) -> int:
     if not ids.shape[0]:
         return 0
     if bool((ids[1:] < ids[:-1]).any()):
-        raise InvalidArgumentError("segment ids are not increasing: each must be the one before it or more. Use td.math.unsorted_segment_sum and its kin.")
+        raise InvalidArgumentError(
+            "segment ids are not increasing: each must be at least the one before it. For ids in any order there is td.math.unsorted_segment_sum."
+        )
     if bool(ids[0] < 0):
         raise InvalidArgumentError(f"segment ids must be >= 0, and the first is {int(ids[0])}")
     return int(ids[-1]) + 1
@@ -155,7 +93,7 @@ def segment_mean(xp: Any) -> Any:
 
 def _sizes(xp: Any, ids: Any, count: int) -> Any:
     """How many rows each segment has, at least 1."""
-    ids = ids.reshape(-1)
+    ids = ids.reshape(-1).astype(xp.int64, copy=False)
     return xp.maximum(xp.bincount(ids[ids >= 0], minlength=count), 1)
 
 

@@ -1,62 +1,62 @@
-"""Functions with a soft step, in steps that reuse the memory of the result."""
+"""Functions with a soft step, block by block."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from treadle.declare import kernel
-from treadle_array.intermediates import in_float32, reused
+from treadle_array.blocks import bound, elementwise, scalars
+from treadle_array.intermediates import of_two
 
 
 @kernel("sigmoid", out=True)
 def sigmoid(xp: Any) -> Any:
     """See the op; where ``exp(-x)`` overflows, the reciprocal is the 0 that is wanted."""
 
-    def compute(x: Any, *, out: Any) -> Any:
-        y = xp.empty_like(x) if out is None else out
-        xp.negative(x, out=y)
-        xp.exp(y, out=y)
-        xp.add(y, 1, out=y)
-        return xp.divide(1, y, out=y)
+    def steps(x: Any, out: Any, one: Any) -> None:
+        xp.negative(x, out)
+        xp.exp(out, out)
+        xp.add(out, one, out)
+        xp.divide(one, out, out)
 
-    return in_float32(xp, compute)
+    return elementwise(xp, steps, 1)
 
 
 @kernel("sigmoid_grad", out=True)
 def sigmoid_grad(xp: Any) -> Any:
     """See the op."""
+    ones = scalars(xp, 1)
 
-    def compute(y: Any, g: Any, *, out: Any) -> Any:
-        slope = xp.subtract(1, y)
-        slope = xp.multiply(slope, y, out=reused(slope))
-        return xp.multiply(slope, g, out=out)
+    def steps(y: Any, g: Any, out: Any) -> None:
+        slope = xp.multiply(y, xp.subtract(ones(y.dtype)[0], y))
+        xp.multiply(slope, g, out)  # not in place: of one complex number NumPy's product then rounds otherwise
 
-    return in_float32(xp, compute)
+    return of_two(xp, steps)
 
 
 @kernel("softplus", out=True)
 def softplus(xp: Any) -> Any:
     """See the op: ``max(x, 0) + log(1 + exp(-abs(x)))``."""
+    zero = bound(xp, 0)
 
-    def compute(x: Any, *, out: Any) -> Any:
-        y = xp.empty_like(x) if out is None else out
-        xp.absolute(x, out=y)
-        xp.negative(y, out=y)
-        xp.exp(y, out=y)
-        xp.log1p(y, out=y)
-        return xp.add(y, xp.maximum(x, 0), out=y)
+    def steps(x: Any, out: Any, ramp: Any) -> None:
+        xp.maximum(x, zero(x), out=ramp)
+        xp.absolute(x, out)
+        xp.negative(out, out)
+        xp.exp(out, out)
+        xp.log1p(out, out)
+        xp.add(out, ramp, out)
 
-    return in_float32(xp, compute)
+    return elementwise(xp, steps, scratch=1)
 
 
 @kernel("softsign", out=True)
 def softsign(xp: Any) -> Any:
     """See the op."""
 
-    def compute(x: Any, *, out: Any) -> Any:
-        y = xp.empty_like(x) if out is None else out
-        xp.absolute(x, out=y)
-        xp.add(y, 1, out=y)
-        return xp.divide(x, y, out=y)
+    def steps(x: Any, out: Any, one: Any) -> None:
+        xp.absolute(x, out)
+        xp.add(out, one, out)
+        xp.divide(x, out, out)
 
-    return in_float32(xp, compute)
+    return elementwise(xp, steps, 1)

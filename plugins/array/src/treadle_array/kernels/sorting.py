@@ -21,20 +21,27 @@ def sort(xp: Any) -> Any:
 
     def run(values: Any, *, axis: int, descending: bool) -> Any:
         at = with_axis(axis, values.ndim)
-        moved = xp.moveaxis(values, at, -1)
-        wide = widened(xp, moved)
+        wide = widened(xp, values)
         if wide.dtype.kind == "f" and _has_negative_zero(xp, wide):
-            ordered = taken_along(xp, xp.ascontiguousarray(wide), places_in_order(xp, wide, descending))
+            last = _last(xp, wide, at)
+            ordered = _last(xp, taken_along(xp, last, places_in_order(xp, last, descending)), at)
         else:
-            ordered = xp.sort(wide, axis=-1)
-            ordered = ordered[..., ::-1] if descending else ordered
-        return xp.ascontiguousarray(xp.moveaxis(ordered, -1, at)).astype(values.dtype, copy=False)
+            ordered = xp.sort(wide, axis=at)
+            if descending:
+                ordered = xp.ascontiguousarray(ordered[(slice(None),) * at + (slice(None, None, -1),)])
+        return ordered.astype(values.dtype, copy=False)
 
     return run
 
 
+def _last(xp: Any, x: Any, axis: int) -> Any:
+    """``x`` with an axis and the last one changed; done twice it is undone."""
+    return xp.ascontiguousarray(x if axis == x.ndim - 1 else x.swapaxes(axis, -1))
+
+
 def _has_negative_zero(xp: Any, x: Any) -> bool:
-    return bool((xp.signbit(x) & (x == 0)).any())
+    bits = xp.int32 if x.dtype.itemsize == 4 else xp.int64
+    return bool((x.view(bits) == xp.iinfo(bits).min).any())
 
 
 @kernel("argsort")
@@ -43,8 +50,7 @@ def argsort(xp: Any) -> Any:
 
     def run(values: Any, *, axis: int, descending: bool) -> Any:
         at = with_axis(axis, values.ndim)
-        places = places_in_order(xp, xp.ascontiguousarray(xp.moveaxis(values, at, -1)), descending)
-        return xp.ascontiguousarray(xp.moveaxis(places, -1, at)).astype(xp.int32)
+        return _last(xp, places_in_order(xp, _last(xp, values, at), descending), at).astype(xp.int32)
 
     return run
 

@@ -19,13 +19,17 @@ def reduce_variance(xp: Any) -> Any:
         wide = widened(xp, x)
         count = reduced_count(x.shape, axis)
         deviation = wide - add_up(wide, axis, True) / count
-        variance = add_up(_square(xp, deviation), axis, keepdims) / count
+        if x.dtype.kind == "c":
+            deviation = _square(deviation)
+        else:
+            deviation *= deviation
+        variance = add_up(deviation, axis, keepdims) / count
         return variance if wide is x else variance.astype(x.dtype)
 
     return run
 
 
-def _square(xp: Any, x: Any) -> Any:
+def _square(x: Any) -> Any:
     """The squared modulus."""
     return x.real * x.real + x.imag * x.imag if x.dtype.kind == "c" else x * x
 
@@ -37,7 +41,7 @@ def reduce_euclidean_norm(xp: Any) -> Any:
 
     def run(x: Any, *, axis: tuple[int, ...] | None, keepdims: bool) -> Any:
         wide = widened(xp, x)
-        total = add_up(_square(xp, wide), axis, keepdims)
+        total = add_up(_square(wide), axis, keepdims)
         norm = xp.sqrt(total.astype(xp.float64)) if x.dtype.kind in "iu" else xp.sqrt(total)
         return norm if norm.dtype == x.dtype else norm.astype(x.dtype)
 

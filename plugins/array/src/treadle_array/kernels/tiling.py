@@ -7,7 +7,6 @@ from typing import Any
 
 from treadle.declare import kernel
 
-
 _SHORT = 64
 """Elements in a row below which a copy row by row costs more than the copy."""
 
@@ -90,11 +89,11 @@ def sum_repeats(xp: Any) -> Any:
             return xp.zeros(shape, x.dtype)
         if repeats.size == 1:
             return total(x.reshape((*shape[: at + 1], int(repeats.reshape(())), *shape[at + 1 :])), at + 1)
-        is_filled = repeats > 0
-        starts = (xp.cumsum(repeats, dtype=xp.int64) - repeats)[is_filled]
+        filled = xp.flatnonzero(repeats)
+        starts = (xp.cumsum(repeats, dtype=xp.int64) - repeats)[filled]
         wide = x.astype(xp.float32) if x.dtype.itemsize == 2 and x.dtype.kind not in "iu" else x
         result = xp.zeros(shape, x.dtype)
-        result[(slice(None),) * at + (is_filled,)] = xp.add.reduceat(wide, starts, at, wide.dtype).astype(x.dtype, copy=False)
+        result[(slice(None),) * at + (filled,)] = xp.add.reduceat(wide, starts, at, wide.dtype).astype(x.dtype, copy=False)
         return result
 
     return run

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache, lru_cache
-from math import prod
 from typing import Any
 
-BLOCK_BYTES = 2 << 20
-"""Bytes of scratch memory that one block of work may take: more would leave the cache, less would call BLAS too often."""
+BLOCK_BYTES = 12 << 20
+"""Bytes of a matrix of windows on the host: larger ones would leave the last cache, smaller ones would call BLAS too often."""
+CACHE_BYTES = 2 << 20
+"""Bytes of arrays that are gone over several times on the host: more would leave the cache of a core."""
+CARD_BYTES = 256 << 20
+"""Both on a card, which needs more work at a time."""
 
 Padding = str | tuple[tuple[int, int], ...]
 
@@ -84,18 +87,19 @@ def windows(xp: Any, x: Any, counts: tuple[int, ...], window: tuple[int, ...], s
     )
 
 
-def blocks(batch: int, rows: int, row_bytes: int) -> Iterator[tuple[slice, slice]]:
-    """Slices of the batch and of the first spatial axis whose work fits ``BLOCK_BYTES``; whole items together, or rows of one item."""
-    images = max(1, BLOCK_BYTES // max(1, rows * row_bytes))
-    step = rows if rows * row_bytes <= BLOCK_BYTES else max(1, BLOCK_BYTES // row_bytes)
+def blocks(xp: Any, batch: int, rows: int, row_bytes: int) -> Iterator[tuple[slice, slice]]:
+    """Slices of the batch and of the first spatial axis whose windows fit a block; whole items together, or rows of one item."""
+    limit = BLOCK_BYTES if xp.__name__ == "numpy" else CARD_BYTES
+    images = max(1, limit // max(1, rows * row_bytes))
+    step = rows if rows * row_bytes <= limit else max(1, limit // row_bytes)
     for b in range(0, batch, images):
         for r in range(0, rows, step):
             yield slice(b, min(b + images, batch)), slice(r, min(r + step, rows))
 
 
-def batches(batch: int, item_bytes: int) -> Iterator[slice]:
-    """Slices of the batch whose work fits half of ``BLOCK_BYTES``, in whole items."""
-    step = max(1, BLOCK_BYTES // 2 // max(1, item_bytes))
+def batches(xp: Any, batch: int, item_bytes: int) -> Iterator[slice]:
+    """Slices of the batch whose work stays in the cache, in whole items."""
+    step = max(1, (CACHE_BYTES if xp.__name__ == "numpy" else CARD_BYTES) // max(1, item_bytes))
     for b in range(0, batch, step):
         yield slice(b, min(b + step, batch))
 
@@ -129,7 +133,7 @@ class Scratch:
 
     def give(self, taken: Any) -> None:
         """Hand back what was taken, for the next call; large pieces are not kept, nor many."""
-        if self._free is not None and len(self._free) < 2 and taken.base.nbytes <= 2 * BLOCK_BYTES:
+        if self._free is not None and len(self._free) < 2 and taken.base.nbytes <= BLOCK_BYTES:
             self._free.append(taken.base)
 
 
@@ -146,8 +150,3 @@ def deliver(result: Any, dtype: Any, out: Any) -> Any:
     if out is not result:
         out[...] = result
     return out
-
-
-def count_of(shape: tuple[int, ...]) -> int:
-    """How many elements a shape has."""
-    return prod(shape)

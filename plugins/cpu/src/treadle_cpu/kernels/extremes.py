@@ -19,14 +19,17 @@ FEW = 512
 """Elements up to which counting zeros is the fastest way to find one."""
 MANY = 1000
 """Elements from which ``clip`` is faster than a ufunc."""
+SIGNED = {size: (np.dtype(f"i{size}"), -(2 ** (8 * size - 1))) for size in (1, 2, 4, 8)}
+UNSIGNED = {size: np.dtype(f"u{size}") for size in (1, 2, 4, 8)}
 
 
 @kernel("maximum", out=True)
 def maximum(xp: Any) -> Any:
     """See the op; of two zeros the larger is their sum."""
 
-    def wrong_zero(bits: Any, size: int) -> bool:
-        return bool(np.minimum.reduce(bits.view(f"i{size}"), None) == -(2 ** (8 * size - 1)))
+    def wrong_zero(result: Any) -> bool:
+        signed, least = SIGNED[result.dtype.itemsize]
+        return bool(np.minimum.reduce(result.view(signed), None) == least)
 
     def set_zeros(x: Any, y: Any, out: Any, where: Any) -> None:
         np.add(x, y, out=out, where=where)
@@ -41,8 +44,8 @@ def maximum(xp: Any) -> Any:
 def minimum(xp: Any) -> Any:
     """See the op; of two zeros the smaller is what the sum of their negatives is the negative of."""
 
-    def wrong_zero(bits: Any, size: int) -> bool:
-        return bool(np.minimum.reduce(bits.view(f"u{size}"), None) == 0)
+    def wrong_zero(result: Any) -> bool:
+        return not np.minimum.reduce(result.view(UNSIGNED[result.dtype.itemsize]), None)
 
     def set_zeros(x: Any, y: Any, out: Any, where: Any) -> None:
         np.subtract(np.negative(x), y, out=out, where=where)
@@ -78,7 +81,7 @@ def _extreme(ufunc: Any, clip: Any, wrong_zero: Any, set_zeros: Any, is_minimum:
 
     def general(x: Any, y: Any, out: Any) -> Any:
         result = np.asarray(ufunc(x, y, out=out))
-        if np.count_nonzero(result) == result.size if result.size <= FEW else not wrong_zero(result, x.dtype.itemsize):
+        if np.count_nonzero(result) == result.size if result.size <= FEW else not wrong_zero(result):
             return result
         both = (x == 0) & (y == 0)
         if both.any():

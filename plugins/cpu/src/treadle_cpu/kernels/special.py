@@ -15,7 +15,6 @@ NAMES = {
     "ndtri": "ndtri",
     "digamma": "psi",
     "zeta": "zeta",
-    "betainc": "betainc",
     "bessel_i0": "i0",
     "bessel_i0e": "i0e",
     "bessel_i1": "i1",
@@ -91,6 +90,17 @@ def igammac(xp: Any) -> Any:
 
     def compute(a: Any, x: Any, *, out: Any) -> Any:
         return xp.where(a <= 0, a.dtype.type(xp.nan), special.gammaincc(a, x))
+
+    return in_float32(xp, compute)
+
+
+@kernel("betainc")
+def betainc(xp: Any) -> Any:
+    """See the op; NaN for parameters that are not above 0."""
+    from scipy import special
+
+    def compute(a: Any, b: Any, x: Any, *, out: Any) -> Any:
+        return xp.where((a > 0) & (b > 0), special.betainc(a, b, x), a.dtype.type(xp.nan))
 
     return in_float32(xp, compute)
 

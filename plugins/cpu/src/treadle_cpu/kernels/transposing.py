@@ -19,7 +19,7 @@ _CONFLICTING = 1024
 
 @kernel("transpose")
 def transpose(xp: Any) -> Any:
-    """See the op; where the rows read for one row of the result do not stay in the cache, a few at a time are read, and each line written is filled at once."""
+    """See the op; where what is read for one row of the result does not stay in the cache, a few rows are read at a time."""
 
     def run(x: Any, *, perm: tuple[int, ...] | None) -> Any:
         turned = x.transpose(perm)

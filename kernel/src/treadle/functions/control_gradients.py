@@ -1,0 +1,339 @@
+"""Gradients through branches and loops.
+
+A node is widened when its gradient is first asked for: its functions then also give what the way back needs. A branch gives nothing for what only the
+other one saves; a loop pushes what it saves on lists, which the loop on the way back pops, so that the last turn comes first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from treadle import state
+from treadle.autodiff.sweep import Record
+from treadle.autodiff.tape import identity_of
+from treadle.contracts.spec import Spec
+from treadle.dims import Dim
+from treadle.functions.atomic import AtomicFunction
+from treadle.graph.effects import effect_of
+from treadle.graph.func_graph import FuncGraph
+from treadle.graph.graph import Node, Value
+from treadle.graph.structural import CONDS, LOOP, NOTHING
+from treadle.registry import registry
+from treadle.state import LOCAL
+from treadle.tensor import SymbolicTensor
+
+class Control:
+    """What differentiation remembers of a branch or loop, as long as its graph lives.
+
+    Attributes:
+        inputs: the tensors and Variables that the inputs stand for, as the tapes know them.
+        tensors: one symbolic tensor per output, always the same ones.
+        records: the tapes that saw the node, and their records.
+        widened: by wanted inputs, what the way back needs.
+    """
+
+    def __init__(self, node: Node) -> None:
+        self.inputs: list[Any] = [SymbolicTensor(v) for v in node.inputs]
+        self.tensors: list[SymbolicTensor] = []
+        self.records: list[tuple[Any, Record]] = []
+        self.widened: dict[tuple[bool, ...], Any] = {}
+
+
+def control_of(node: Node) -> Control:
+    """What is remembered of a node."""
+    graph: Any = node.graph
+    found = graph.control.get(node)
+    if found is None:
+        found = graph.control[node] = Control(node)
+    return found  # type: ignore[no-any-return]
+
+
+def tensors_of(node: Node) -> list[SymbolicTensor]:
+    """One symbolic tensor per output of a node, always the same ones."""
+    found = control_of(node).tensors
+    found += [SymbolicTensor(v) for v in node.outputs[len(found) :]]
+    return found
+
+
+def record_control(node: Node, inputs: list[Any]) -> list[SymbolicTensor]:
+    """The results of a branch or loop just added, told to the tapes of the trace.
+
+    Args:
+        node: the branch or loop.
+        inputs: the tensors and Variables that its inputs stand for.
+    """
+    control_of(node).inputs = inputs
+    results = list(tensors_of(node))
+    for tape in LOCAL.tapes:
+        for thing in inputs:
+            if hasattr(thing, "trainable"):
+                tape.touch(thing)
+        needs = [t._id if t._id in tape._watched else 0 for t in inputs]
+        if not any(needs):
+            continue
+        record = Record(node.op.name, _puller(node, needs), needs, [], [], zeros=False)
+        _follow(tape, record, results)
+        tape._records.append(record)
+        control_of(node).records.append((tape, record))
+    return results
+
+
+def _follow(tape: Any, record: Record, results: Sequence[SymbolicTensor]) -> None:
+    for tensor in results:
+        record.results.append(identity_of(tensor))
+        record.specs.append(None)
+        if tensor.dtype.is_differentiable:
+            tape._watched.add(tensor._id)
+
+
+def graph_record(node: Node, needs: list[int], results: list[int], specs: list[Any]) -> Record:
+    """The record of a branch or loop of a graph that is being differentiated."""
+    return Record(node.op.name, _puller(node, needs), needs, results, specs, zeros=False)
+
+
+def _puller(node: Node, needs: list[int]) -> Any:
+    def pull(cotangents: list[Any]) -> list[Any]:
+        if node.op in CONDS:
+            return _pull_cond(node, needs, cotangents)
+        return _pull_loop(node, needs, cotangents)
+
+    return pull
+
+
+def _widen(node: Node, specs: list[Spec]) -> list[SymbolicTensor]:
+    """Add outputs to a node; tapes that recorded it follow them too."""
+    start = len(node.outputs)
+    node.outputs += [Value(node, start + i, Spec(_fresh(s.dims), s.dtype, resource=s.resource)) for i, s in enumerate(specs)]
+    added = tensors_of(node)[start:]
+    for tape, record in control_of(node).records:
+        _follow(tape, record, added)
+    return added
+
+
+def _fresh(dims: Any) -> Any:
+    return None if dims is None else tuple(d if isinstance(d, int) else Dim.symbol() for d in dims)
+
+
+def _copy(graph: FuncGraph) -> tuple[FuncGraph, dict[Value, Value]]:
+    twin = FuncGraph(graph.name, graph.outer)
+    values = graph.copy_into(twin)
+    twin.inputs = [values[v] for v in graph.inputs]
+    twin.outputs = [values[v] for v in graph.outputs]
+    twin.captured_constants = [(t, values[v]) for t, v in graph.captured_constants if v in values]
+    return twin, values
+
+
+# ---------------------------------------------------------------------- branches
+
+
+def _pull_cond(node: Node, needs: list[int], cotangents: list[Any]) -> list[Any]:
+    from treadle.functions.control_flow import cond
+
+    inputs = node.inputs[1:]
+    wanted = tuple(bool(n) for n in needs[1:])
+    known = control_of(node).widened
+    if wanted not in known:
+        known[wanted] = _widen_cond(node, wanted)
+    halves, saved, count = known[wanted]
+    given = cotangents[:count] + [None] * (count - len(cotangents[:count]))
+    tensors = control_of(node).inputs[1:]
+    present = [any(h.has_gradient[i] for h in halves) for i in range(len(inputs))]
+
+    def way_back(which: int) -> Any:
+        half = halves[which]
+
+        def run() -> list[Any]:
+            function = half.function
+            arrived = [
+                registry.role("zeros_like")(tensors_of(node)[i]) if given[i] is None else given[i]
+                for i, v in enumerate(function.graph.outputs)
+                if v.spec.dtype.is_differentiable
+            ]
+            kept = [tensors[i] for i in half.saved_inputs] + saved[which]
+            gradients = iter(half.backward.call([*arrived, *kept]))
+            found = [next(gradients) if there else None for there in half.has_gradient]
+            return [_or_zeros(g, inputs[i]) for i, g in enumerate(found) if present[i]]
+
+        return run
+
+    if not any(present):
+        return [None] * len(node.inputs)
+    results = iter(cond(control_of(node).inputs[0], way_back(0), way_back(1)))
+    return [None, *(next(results) if p else None for p in present)]
+
+
+def _or_zeros(gradient: Any, value: Value) -> Any:
+    if gradient is not None:
+        return gradient
+    if value.spec.is_static:
+        return registry.role("zeros")(value.spec.dims, value.spec.dtype)
+    if value.spec.resource:
+        from treadle.graph.structural import READ
+
+        graph = LOCAL.graph
+        return registry.role("zeros_like")(SymbolicTensor(graph.add(READ, [graph.value_of(SymbolicTensor(value))]).out))
+    return registry.role("zeros_like")(SymbolicTensor(value))
+
+
+class _Half:
+    """One branch's way back."""
+
+    def __init__(self, function: AtomicFunction, wanted: tuple[bool, ...]) -> None:
+        self.function = function
+        halves = function.halves(wanted)
+        self.forward = halves.forward
+        self.backward = halves.backward
+        self.saved_inputs = halves.saved_inputs
+        self.has_gradient = halves.has_gradient
+
+
+def _widen_cond(node: Node, wanted: tuple[bool, ...]) -> Any:
+    """Let both branches give what their ways back need."""
+    count = len(node.outputs)
+    halves = [_Half(function, wanted) for function in node.attrs["branches"]]
+    extra = [[v.spec for v in h.forward.graph.outputs[count:]] for h in halves]
+    wider = []
+    for which, half in enumerate(halves):
+        graph, _ = _copy(half.forward.graph)
+        computed = graph.outputs[count:]
+        gap = [graph.add(NOTHING, [], {"spec": Spec(_fresh(s.dims), s.dtype)}).out for s in extra[1 - which]]
+        graph.outputs = graph.outputs[:count] + (computed + gap if which == 0 else gap + computed)
+        wider.append(AtomicFunction(graph, graph.name))
+    node.attrs = {**node.attrs, "branches": tuple(wider)}
+    added = _widen(node, [*extra[0], *extra[1]])
+    middle = len(extra[0])
+    return halves, (added[:middle], added[middle:]), count
+
+
+# ---------------------------------------------------------------------- loops
+
+
+def _pull_loop(node: Node, needs: list[int], cotangents: list[Any]) -> list[Any]:
+    carried, popped = node.attrs["carried"], node.attrs["popped"]
+    body: AtomicFunction = node.attrs["body"]
+    total = len(node.inputs)
+    captured = total - carried - popped
+    specs = [v.spec for v in node.inputs]
+    flows = [v.spec.dtype.is_differentiable for v in body.graph.inputs]
+    wanted = tuple(flows[i] and (i < carried or bool(needs[i])) for i in range(total))
+    known = control_of(node).widened
+    if wanted not in known:
+        known[wanted] = _widen_loop(node, wanted)
+    half, lists, loop_saved, outputs_before = known[wanted]
+    given = cotangents[:outputs_before] + [None] * (outputs_before - len(cotangents[:outputs_before]))
+    zeros_like, accumulate = registry.role("zeros_like"), registry.role("accumulate")
+    results = tensors_of(node)
+
+    floats = [i for i in range(carried) if flows[i]]
+    sums = [i for i in range(carried, carried + captured) if wanted[i] and half.has_gradient[i]]
+    pops = [i for i in range(carried + captured, total) if wanted[i] and half.has_gradient[i]]
+    pushed_cotangents = [i for i in range(carried, outputs_before) if given[i] is not None]
+    start = [zeros_like(results[i]) if given[i] is None else given[i] for i in floats]
+    start += [_or_zeros(None, node.inputs[i]) for i in sums]
+
+    graph = LOCAL.graph
+    inner = FuncGraph("loop on the way back", graph)
+    with state.recording(inner):
+        carried_in = [SymbolicTensor(inner.placeholder(Spec(_fresh(t.dims), t.dtype), "cotangent")) for t in start]
+        saved_in = [SymbolicTensor(inner.placeholder(Spec(_fresh(s.dims), s.dtype), "saved")) for s in half.saved_specs]
+        cotangents_in = {i: SymbolicTensor(inner.placeholder(Spec(_fresh(results[i].dims), results[i].dtype), "cotangent")) for i in pushed_cotangents}
+        of_carried = dict(zip(floats, carried_in[: len(floats)], strict=True))
+        arrived = []
+        for i, value in enumerate(half.outputs):
+            if not value.spec.dtype.is_differentiable:
+                continue
+            if i < carried:
+                arrived.append(of_carried[i])
+            else:
+                arrived.append(cotangents_in[i] if i in cotangents_in else _zeros_of(value, saved_in, half, i))
+        kept = _kept(half, node, saved_in, carried, captured)
+        gradients = iter(half.backward.call([*arrived, *kept]))
+        found = [next(gradients) if there else None for there in half.has_gradient]
+        new = []
+        for i, current in zip(floats, carried_in, strict=False):
+            new.append(found[i] if found[i] is not None else zeros_like(current))
+        for i, current in zip(sums, carried_in[len(floats) :], strict=True):
+            new.append(accumulate(current, found[i]))
+        inner.outputs = [inner.value_of(t) for t in [*new, *(found[i] for i in pops)]]
+    popped_lists = [*(tensors_of(node)[i] for i in loop_saved), *(given[i] for i in pushed_cotangents)]
+    own = len(carried_in)
+    ordered = inner.inputs[:own]
+    popped_values = inner.inputs[own : own + len(popped_lists)]
+    things = [thing for thing, _ in inner.captures]
+    inner.inputs = [*ordered, *(value for _, value in inner.captures), *popped_values]
+    inner.captures = []
+    from treadle.functions.control_flow import outer_values
+
+    values = [graph.value_of(t) for t in start] + outer_values(things) + [graph.value_of(t) for t in popped_lists]
+    attrs = {"condition": None, "body": AtomicFunction(inner, inner.name), "carried": own, "popped": len(popped_lists)}
+    output_specs = [Spec(_fresh(t.dims), t.dtype) for t in start]
+    output_specs += [Spec(_fresh(specs[i].dims), specs[i].dtype, resource=True) for i in pops]
+    back = graph.add(LOOP[effect_of(inner)], values, attrs, splits=(len(values),), specs=output_specs)
+    final = record_control(back, [*start, *things, *popped_lists])
+    per_input: list[Any] = [None] * total
+    for i, tensor in zip([*floats, *sums, *pops], final, strict=True):
+        if needs[i]:
+            per_input[i] = tensor
+    return per_input
+
+
+def _zeros_of(value: Value, saved: list[Any], half: Any, position: int) -> Any:
+    if value.spec.is_static:
+        return registry.role("zeros")(value.spec.dims, value.spec.dtype)
+    return registry.role("zeros_like")(saved[half.pushed_place[position]])
+
+
+def _kept(half: Any, node: Node, saved_in: list[Any], carried: int, captured: int) -> list[Any]:
+    """What the body's way back takes besides cotangents: loop-invariant inputs as they are, the rest from the lists."""
+    kept = []
+    for i in half.saved_inputs:
+        if carried <= i < carried + captured:
+            kept.append(control_of(node).inputs[i])
+        else:
+            kept.append(saved_in[half.input_place[i]])
+    return kept + [saved_in[p] for p in half.computed_place]
+
+
+class _Body(_Half):
+    """A loop body's way back.
+
+    Attributes:
+        outputs: the body's results before it was widened.
+        saved_specs: of what is pushed for the way back.
+        input_place: per saved input that changes from turn to turn, its place among those.
+        computed_place: the places of what the body computes.
+        pushed_place: per pushed result whose shape is not known, its place.
+    """
+
+    def __init__(self, function: AtomicFunction, wanted: tuple[bool, ...], carried: int, captured: int) -> None:
+        super().__init__(function, wanted)
+        self.outputs = list(function.graph.outputs)
+        computed = self.forward.graph.outputs[len(self.outputs) :]
+        inputs = [i for i in self.saved_inputs if not carried <= i < carried + captured]
+        self.pushes_inputs = inputs or ([] if computed else [0])
+        self.saved_specs = [v.spec for v in computed] + [function.graph.inputs[i].spec for i in self.pushes_inputs]
+        self.computed_place = list(range(len(computed)))
+        self.input_place = {i: len(computed) + n for n, i in enumerate(self.pushes_inputs)}
+        self.pushed_place: dict[int, int] = {}
+        for i in range(carried, len(self.outputs)):
+            if self.outputs[i].spec.dtype.is_differentiable and not self.outputs[i].spec.is_static:
+                self.pushed_place[i] = len(self.saved_specs)
+                self.saved_specs.append(self.outputs[i].spec)
+
+
+def _widen_loop(node: Node, wanted: tuple[bool, ...]) -> Any:
+    """Let the body push what its way back needs."""
+    carried, popped = node.attrs["carried"], node.attrs["popped"]
+    captured = len(node.inputs) - carried - popped
+    body: AtomicFunction = node.attrs["body"]
+    half = _Body(body, wanted, carried, captured)
+    before = len(node.outputs)
+    count = len(half.outputs)
+    graph, _ = _copy(half.forward.graph)
+    computed = graph.outputs[count:]
+    pushes = [*computed, *(graph.inputs[i] for i in half.pushes_inputs), *(graph.outputs[i] for i in half.pushed_place)]
+    graph.outputs = [*graph.outputs[:count], *pushes]
+    node.attrs = {**node.attrs, "body": AtomicFunction(graph, graph.name)}
+    lists = _widen(node, [Spec(s.dims, s.dtype, resource=True) for s in half.saved_specs])
+    return half, lists, list(range(before, before + len(lists))), before

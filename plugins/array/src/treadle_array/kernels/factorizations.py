@@ -1,0 +1,76 @@
+"""QR by the array module's LAPACK; LU by elimination of one column after the other, for all matrices at once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from treadle.declare import kernel
+from treadle.dtypes import DType
+from treadle.errors import InvalidArgumentError
+from treadle_array.matrices import back, decomposed, matrix, square, widened
+
+
+@kernel("qr")
+def qr(xp: Any) -> Any:
+    """See the op."""
+
+    def run(input: Any, *, full_matrices: bool) -> Any:
+        rows, columns = matrix(input).shape[-2:]
+        if not rows or not columns:
+            inner = rows if full_matrices else 0
+            q = xp.zeros((*input.shape[:-2], rows, inner), input.dtype)
+            if inner:
+                q += xp.eye(rows, dtype=input.dtype)
+            return q, xp.zeros((*input.shape[:-2], inner, columns), input.dtype)
+        q, r = decomposed(xp.linalg.qr, widened(xp, input), "complete" if full_matrices else "reduced")
+        return back(xp, q, input), back(xp, r, input)
+
+    return run
+
+
+def require_invertible(xp: Any, factors: Any) -> None:
+    """Refuse factors of singular matrices.
+
+    Raises:
+        InvalidArgumentError: there is a zero on a main diagonal.
+    """
+    if bool((xp.diagonal(factors, 0, -2, -1) == 0).any()):
+        raise InvalidArgumentError("Input is not invertible.")
+
+
+@kernel("lu")
+def lu(xp: Any) -> Any:
+    """See the op."""
+
+    def run(input: Any, *, output_idx_type: DType) -> Any:
+        size = square(input).shape[-1]
+        factors = widened(xp, input).reshape((-1, size, size) if input.size else input.shape).copy()
+        order = xp.zeros(factors.shape[:-1], xp.int64) + xp.arange(size)
+        every = xp.arange(factors.shape[0]) if input.size else None
+        for i in range(size if input.size else 0):
+            pivot = xp.argmax(xp.abs(factors[:, i:, i]), axis=1) + i
+            for array in (factors, order):
+                held = array[every, pivot].copy()
+                array[every, pivot] = array[:, i]
+                array[:, i] = held
+            below = factors[:, i + 1 :, i]
+            divisor = factors[:, i, i, None]
+            below /= xp.where(divisor == 0, 1, divisor)
+            factors[:, i + 1 :, i + 1 :] -= below[..., None] * factors[:, i, None, i + 1 :]
+        require_invertible(xp, factors)
+        return back(xp, factors.reshape(input.shape), input), order.reshape(input.shape[:-1]).astype(output_idx_type.numpy)
+
+    return run
+
+
+@kernel("inverse_orders")
+def inverse_orders(xp: Any) -> Any:
+    """See the op."""
+
+    def run(order: Any) -> Any:
+        result = xp.argsort(order, axis=-1)
+        if bool((xp.take_along_axis(order, result, -1) != xp.arange(order.shape[-1], dtype=order.dtype)).any()):
+            raise ValueError("an order must have each index once")
+        return result.astype(order.dtype)
+
+    return run

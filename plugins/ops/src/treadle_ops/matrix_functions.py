@@ -1,0 +1,130 @@
+"""Functions of square matrices: exponential, square root and logarithm."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from treadle.contracts.spec import Spec
+from treadle.declare import gradient, op, public
+from treadle.errors import ShapeError
+from treadle_ops.arguments import tensor
+from treadle_ops.broadcasting import shape_of
+from treadle_ops.creation import eye_op, zeros_like
+from treadle_ops.diagonals import adjoint_of
+from treadle_ops.einsum import einsum_op
+from treadle_ops.elementwise import add, conj
+from treadle_ops.joining import concat_op
+from treadle_ops.linear_inference import square_dims
+from treadle_ops.linear_systems import solve_op
+from treadle_ops.shaping import reshape_op
+
+
+@op("expm", can_fail=True)
+def expm_op(input: Spec) -> Spec:
+    """The exponential of square matrices."""
+    square_dims(input)
+    return Spec(input.dims, input.dtype)
+
+
+@gradient(expm_op)
+def _(ctx: Any, g: Any) -> Any:
+    # The exponential of [[A^H, G], [0, A^H]] has the derivative of exp at A^H in the direction G above the diagonal (Mathias, 1996).
+    turned = adjoint_of(ctx.inputs[0])
+    size = turned.dims[-1]
+    if type(size) is not int:
+        raise ShapeError(f"expm: the gradient needs a known number of rows, not shape {turned.shape}")
+    above = concat_op([turned, g], axis=-1)
+    below = concat_op([zeros_like(turned), turned], axis=-1)
+    return expm_op(concat_op([above, below], axis=-2))[..., :size, size:]
+
+
+@public("linalg.expm")
+def expm(input: Any, name: str | None = None) -> Any:
+    """The exponential of square matrices, ``I + a + a @ a / 2 + ...``.
+
+    Args:
+        input: ``(..., M, M)``, floating or complex.
+        name: ignored.
+
+    Returns:
+        ``(..., M, M)`` of the dtype of ``input``.
+
+    Raises:
+        ShapeError: the matrices are not square.
+
+    Sources:
+        TensorFlow ``tf.linalg.expm``; Higham, "The scaling and squaring method for the matrix exponential revisited", 2005.
+    """
+    return expm_op(tensor(input))
+
+
+@op("sqrtm", can_fail=True)
+def sqrtm_op(input: Spec) -> Spec:
+    """The principal square root of square matrices; NaN where a real matrix has no real one."""
+    square_dims(input)
+    return Spec(input.dims, input.dtype)
+
+
+@gradient(sqrtm_op)
+def _(ctx: Any, g: Any) -> Any:
+    # R R = A gives dR R + R dR = dA, so the gradient X solves R^H X + X R^H = G: a system for the elements of X in row-major order.
+    turned = adjoint_of(ctx.output)
+    size = turned.dims[-1]
+    if type(size) is not int:
+        raise ShapeError(f"sqrtm: the gradient needs a known number of rows, not shape {turned.shape}")
+    lead = tuple(f"l{i}" for i in range(len(turned.dims) - 2))
+    unit = eye_op((size, size), dtype=turned.dtype)
+    from_left = einsum_op([turned, unit], terms=((*lead, "i", "k"), ("j", "m")), result=(*lead, "i", "j", "k", "m"))
+    from_right = einsum_op([unit, conj(ctx.output)], terms=(("i", "k"), (*lead, "j", "m")), result=(*lead, "i", "j", "k", "m"))
+    batch = shape_of(turned)
+    wide: Any = (*batch[:-2], size * size, size * size) if type(batch) is tuple else concat_op([batch[:-2], tensor([size * size] * 2)], axis=0)
+    tall: Any = (*batch[:-2], size * size, 1) if type(batch) is tuple else concat_op([batch[:-2], tensor([size * size, 1])], axis=0)
+    return reshape_op(solve_op(reshape_op(add(from_left, from_right), wide), reshape_op(g, tall), adjoint=False), batch)
+
+
+@public("linalg.sqrtm", "matrix_square_root")
+def sqrtm(input: Any, name: str | None = None) -> Any:
+    """The principal square root of square matrices: ``r @ r`` is the matrix.
+
+    Args:
+        input: ``(..., M, M)``, floating or complex.
+        name: ignored.
+
+    Returns:
+        ``(..., M, M)`` of the dtype of ``input``; NaN where a real matrix has no real root.
+
+    Raises:
+        ShapeError: the matrices are not square.
+
+    Sources:
+        TensorFlow ``tf.linalg.sqrtm``.
+    """
+    return sqrtm_op(tensor(input))
+
+
+@op("logm", can_fail=True)
+def logm_op(input: Spec) -> Spec:
+    """The principal logarithm of square complex matrices."""
+    square_dims(input, kinds="c")
+    return Spec(input.dims, input.dtype)
+
+
+@public("linalg.logm")
+def logm(input: Any, name: str | None = None) -> Any:
+    """The principal logarithm of square matrices: its exponential is the matrix.
+
+    Args:
+        input: ``(..., M, M)``, complex.
+        name: ignored.
+
+    Returns:
+        ``(..., M, M)`` of the dtype of ``input``.
+
+    Raises:
+        ShapeError: the matrices are not square.
+        DTypeError: they are real.
+
+    Sources:
+        TensorFlow ``tf.linalg.logm``, which has no gradient either.
+    """
+    return logm_op(tensor(input))
