@@ -73,7 +73,7 @@ class Variable(Operators):
         self._trainable = True if trainable is None else bool(trainable)
         self.name = f"{name or 'Variable'}:0"
         if graph is not None:
-            graph.created.append(self)
+            graph.add_created(self)
 
     # ------------------------------------------------------------------ description
 

@@ -25,7 +25,9 @@ def test_the_logistic_loss_agrees_with_numpy(every_mode, shape):
     want = np.logaddexp(0, x) - x * z
     np.testing.assert_allclose(every_mode(logistic, z, x)[0], want, rtol=1e-12)
     np.testing.assert_allclose(every_mode(logistic, z.astype(np.float32), x.astype(np.float32))[0], want, rtol=1e-5, atol=3e-6)
-    np.testing.assert_allclose(np.asarray(logistic(z.astype(ml_dtypes.bfloat16), x.astype(ml_dtypes.bfloat16))).astype(float), want, rtol=0.05, atol=0.1)
+    np.testing.assert_allclose(
+        np.asarray(logistic(z.astype(ml_dtypes.bfloat16), x.astype(ml_dtypes.bfloat16))).astype(float), want, rtol=0.05, atol=0.1
+    )
 
 
 def test_the_logistic_loss_takes_large_logits():

@@ -26,7 +26,15 @@ def parameters(shape):
 
 @pytest.mark.parametrize(
     ("shape", "own"),
-    [((3, 4), (4,)), ((2, 5, 5, 3), (3,)), ((2, 3, 5, 5), (3, 1, 1)), ((400, 300), (300,)), ((4, 3, 90, 90), (1, 3, 1, 1)), ((70_000,), ()), ((0, 3), (3,))],
+    [
+        ((3, 4), (4,)),
+        ((2, 5, 5, 3), (3,)),
+        ((2, 3, 5, 5), (3, 1, 1)),
+        ((400, 300), (300,)),
+        ((4, 3, 90, 90), (1, 3, 1, 1)),
+        ((70_000,), ()),
+        ((0, 3), (3,)),
+    ],
 )
 def test_batch_normalization_agrees_with_numpy(every_mode, shape, own):
     x = np.random.default_rng(18).standard_normal(shape) * 2 + 1

@@ -10,7 +10,18 @@ from scipy import special
 import treadle as td
 from treadle.errors import DTypeError, InvalidArgumentError
 
-SHAPES = [((4,), 0), ((3, 4), -1), ((3, 4), 0), ((2, 3, 4), 1), ((2, 3, 4), -2), ((300, 10), 1), ((3, 2000), 1), ((5, 70, 60), 1), ((400, 24), -1), ((2, 3, 2), 0)]
+SHAPES = [
+    ((4,), 0),
+    ((3, 4), -1),
+    ((3, 4), 0),
+    ((2, 3, 4), 1),
+    ((2, 3, 4), -2),
+    ((300, 10), 1),
+    ((3, 2000), 1),
+    ((5, 70, 60), 1),
+    ((400, 24), -1),
+    ((2, 3, 2), 0),
+]
 FUNCTIONS = {"softmax": (td.nn.softmax, special.softmax), "log_softmax": (td.nn.log_softmax, special.log_softmax)}
 
 

@@ -37,7 +37,7 @@ def custom_gradient(f: Callable[..., Any] | None = None) -> Any:
     @functools.wraps(function)
     def decorated(*args: Any, **kwargs: Any) -> Any:
         with_tensors = [convert_to_tensor(a) if _is_tensor_like(a) else a for a in args]
-        with GradientTape() as watcher, _hidden(watcher):
+        with GradientTape() as watcher:  # tapes outside see the body too: the gradient may read what it computed
             result, gradient = function(*with_tensors, **kwargs)
         variables = [v for v in watcher.watched_variables() if v.trainable and not any(v is a for a in args)]
         if not LOCAL.tapes and LOCAL.graph is None:
@@ -82,20 +82,6 @@ def _marked(results: list[Any], sources: list[Any], pull: Callable[[list[Any]], 
     specs = [v.spec for v in inputs[: len(results)]]
     node = graph.add(CUSTOM, inputs, {"pull": pull, "count": len(results)}, specs=specs)
     return [SymbolicTensor(v) for v in node.outputs]
-
-
-class _hidden:
-    """Only ``watcher`` sees what happens inside."""
-
-    def __init__(self, watcher: GradientTape) -> None:
-        self._watcher = watcher
-
-    def __enter__(self) -> None:
-        self._outer = LOCAL.tapes
-        LOCAL.tapes = (self._watcher,)
-
-    def __exit__(self, *exc_info: object) -> None:
-        LOCAL.tapes = self._outer
 
 
 def _is_tensor_like(value: Any) -> bool:

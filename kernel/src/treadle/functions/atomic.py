@@ -314,6 +314,10 @@ def _split(function: AtomicFunction, wanted: tuple[bool, ...]) -> _Halves:
     computed = [value for value in saved if value not in position]
     for value in [*given, *computed]:
         moved[value] = backward.placeholder(value.spec.without_value(), "saved")
+    for thing, value in joint.captures:
+        if value.node in needed or any(user in needed for user in value.uses) or value in found:
+            moved[value] = backward.placeholder(value.spec, value.node.attrs["name"])
+            backward.captures.append((thing, moved[value]))
     for node in joint.nodes:
         if node.op is CONST:
             if node in needed or any(u in needed for u in node.out.uses) or node.out in found:

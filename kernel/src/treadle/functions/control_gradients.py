@@ -6,7 +6,7 @@ other one saves; a loop pushes what it saves on lists, which the loop on the way
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from treadle import state
@@ -30,14 +30,14 @@ class Control:
         inputs: the tensors and Variables that the inputs stand for, as the tapes know them.
         tensors: one symbolic tensor per output, always the same ones.
         records: the tapes that saw the node, and their records.
-        widened: by wanted inputs, what the way back needs.
+        widened: by wanted inputs and number of outputs, what the way back needs.
     """
 
     def __init__(self, node: Node) -> None:
         self.inputs: list[Any] = [SymbolicTensor(v) for v in node.inputs]
         self.tensors: list[SymbolicTensor] = []
         self.records: list[tuple[Any, Record]] = []
-        self.widened: dict[tuple[bool, ...], Any] = {}
+        self.widened: dict[tuple[tuple[bool, ...], int], Any] = {}
 
 
 def control_of(node: Node) -> Control:
@@ -101,6 +101,17 @@ def _puller(node: Node, needs: list[int]) -> Any:
     return pull
 
 
+def _widened_for(node: Node, wanted: tuple[bool, ...], cotangents: list[Any], widen: Callable[[Node, tuple[bool, ...]], Any]) -> Any:
+    """What the way back needs, found once; anew where cotangents arrive at what was added for an earlier one, as in derivatives of derivatives."""
+    known = control_of(node).widened
+    for (which, outputs), found in known.items():
+        if which == wanted and all(c is None for c in cotangents[outputs:]):
+            return found
+    outputs = len(node.outputs)
+    known[wanted, outputs] = found = widen(node, wanted)
+    return found
+
+
 def _widen(node: Node, specs: list[Spec]) -> list[SymbolicTensor]:
     """Add outputs to a node; tapes that recorded it follow them too."""
     start = len(node.outputs)
@@ -132,10 +143,7 @@ def _pull_cond(node: Node, needs: list[int], cotangents: list[Any]) -> list[Any]
 
     inputs = node.inputs[1:]
     wanted = tuple(bool(n) for n in needs[1:])
-    known = control_of(node).widened
-    if wanted not in known:
-        known[wanted] = _widen_cond(node, wanted)
-    halves, saved, count = known[wanted]
+    halves, saved, count = _widened_for(node, wanted, cotangents, _widen_cond)
     given = cotangents[:count] + [None] * (count - len(cotangents[:count]))
     tensors = control_of(node).inputs[1:]
     present = [any(h.has_gradient[i] for h in halves) for i in range(len(inputs))]
@@ -217,10 +225,7 @@ def _pull_loop(node: Node, needs: list[int], cotangents: list[Any]) -> list[Any]
     specs = [v.spec for v in node.inputs]
     flows = [v.spec.dtype.is_differentiable for v in body.graph.inputs]
     wanted = tuple(flows[i] and (i < carried or bool(needs[i])) for i in range(total))
-    known = control_of(node).widened
-    if wanted not in known:
-        known[wanted] = _widen_loop(node, wanted)
-    half, lists, loop_saved, outputs_before = known[wanted]
+    half, loop_saved, outputs_before = _widened_for(node, wanted, cotangents, _widen_loop)
     given = cotangents[:outputs_before] + [None] * (outputs_before - len(cotangents[:outputs_before]))
     zeros_like, accumulate = registry.role("zeros_like"), registry.role("accumulate")
     results = tensors_of(node)
@@ -336,4 +341,4 @@ def _widen_loop(node: Node, wanted: tuple[bool, ...]) -> Any:
     graph.outputs = [*graph.outputs[:count], *pushes]
     node.attrs = {**node.attrs, "body": AtomicFunction(graph, graph.name)}
     lists = _widen(node, [Spec(s.dims, s.dtype, resource=True) for s in half.saved_specs])
-    return half, lists, list(range(before, before + len(lists))), before
+    return half, list(range(before, before + len(lists))), before

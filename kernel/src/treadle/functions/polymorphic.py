@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from treadle import nest, state
+from treadle import nest, plugins, state
 from treadle.functions.concrete import ConcreteFunction
 from treadle.functions.signature import Call, Key, Signature, TensorPart
 from treadle.functions.tracing import trace
@@ -46,9 +46,6 @@ class Function:
         autograph: convert Python control flow on tensors.
         reduce_retracing: after a second trace that differs in sizes only, trace once for all sizes.
         options: TensorFlow's other options, kept but without effect.
-
-    Attributes:
-        signature: how the function takes its arguments.
     """
 
     def __init__(
@@ -59,7 +56,6 @@ class Function:
         reduce_retracing: bool = False,
         options: dict[str, Any] | None = None,
         signature: Signature | None = None,
-        bound: int = 0,
     ) -> None:
         self._python_function = python_function
         self._input_signature = input_signature
@@ -69,13 +65,23 @@ class Function:
         self._name = getattr(python_function, "__name__", type(python_function).__name__)
         if isinstance(python_function, functools.partial):
             self._name = getattr(python_function.func, "__name__", "partial")
-        self.signature = signature or Signature(python_function, input_signature, self._name, bound)
+        self._given_signature = signature
+        if input_signature is not None and signature is None and not _may_be_method(python_function):
+            self._given_signature = Signature(python_function, input_signature, self._name)
+        self._instance: Callable[[], Any] | None = None
         self._fast: dict[Any, Any] = {}
         self._traces: dict[Key, ConcreteFunction] = {}
         self._relaxed: list[ConcreteFunction] = []
         self._count = 0
         self._instances: weakref.WeakKeyDictionary[Any, Function] = weakref.WeakKeyDictionary()
         functools.update_wrapper(self, python_function, updated=())
+
+    @property
+    def signature(self) -> Signature:
+        """How the function takes its arguments."""
+        if self._given_signature is None:
+            self._given_signature = Signature(self._python_function, self._input_signature, self._name)
+        return self._given_signature
 
     @property
     def python_function(self) -> Callable[..., Any]:
@@ -130,7 +136,7 @@ class Function:
 
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if _eager_functions:
-            return self._python_function(*args, **kwargs)
+            return self._bound(self._python_function)(*args, **kwargs)
         concrete, call = self._find(args, kwargs)
         result = concrete.call(call.inputs)
         if not STATE.busy and not kwargs and concrete.atomic.graph is not None:
@@ -184,9 +190,9 @@ class Function:
         if created:
             concrete, again = self._run_trace(wider)
             if again:
-                where = again[0].name
+                variable, source = again[0]
                 raise ValueError(
-                    f"{self._name!r} creates a Variable ({where}) on every call; a traced function may create Variables only once, on its first call. "
+                    f"{self._name!r} creates a Variable ({variable.name}) on every call, at {source}; a traced function may create Variables only once, on its first call. "
                     "Create it outside the function, or guard it: `if self.v is None: self.v = td.Variable(...)`"
                 )
         if wider is not call:
@@ -197,9 +203,17 @@ class Function:
             self._traces[call.key] = concrete
         return concrete
 
-    def _run_trace(self, call: Call) -> tuple[ConcreteFunction, list[Variable]]:
+    def _run_trace(self, call: Call) -> tuple[ConcreteFunction, list[Any]]:
         self._count += 1
-        return trace(self._python_function, self._name, call, self._paths(call))
+        function = self._bound(_converted(self._python_function) if self._autograph else self._python_function)
+        return trace(function, self._name, call, self._paths(call))
+
+    def _bound(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """The function with its instance, if it is a method; the instance is not kept alive."""
+        if self._instance is None:
+            return function
+        instance = self._instance()
+        return lambda *args, **kwargs: function(instance, *args, **kwargs)
 
     def _widened(self, call: Call) -> Call:
         """The call with sizes replaced by None: as the input signature says, or as earlier traces differ."""
@@ -292,17 +306,10 @@ class Function:
         except TypeError:
             bound = None
         if bound is None:
-            bound = Function(
-                _weak_method(self._python_function, instance),
-                self._input_signature,
-                self._autograph,
-                self._reduce_retracing,
-                self._options,
-                Signature(self._python_function, self._input_signature, self._name, bound=1),
-            )
-            functools.update_wrapper(bound, self._python_function, updated=())
-            bound._name = self._name
+            signature = Signature(self._python_function, self._input_signature, self._name, bound=1)
+            bound = Function(self._python_function, self._input_signature, self._autograph, self._reduce_retracing, self._options, signature)
             try:
+                bound._instance = weakref.ref(instance)
                 self._instances[instance] = bound
             except TypeError:
                 return Function(types.MethodType(self._python_function, instance), self._input_signature, self._autograph, self._reduce_retracing)
@@ -339,14 +346,18 @@ class BoundFunction:
         return hash(id(self._function))
 
 
-def _weak_method(function: Callable[..., Any], instance: Any) -> Callable[..., Any]:
-    """The bound method, without keeping the instance alive."""
-    reference = weakref.ref(instance)
+def _converted(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function with Python control flow on tensors staged, by the plugin ``autograph`` where it is installed."""
+    record = plugins.host.load("treadle.plugins", "autograph")
+    if record is None or not callable(record.thing):
+        return function
+    return record.thing(function)  # type: ignore[no-any-return]
 
-    def method(*args: Any, **kwargs: Any) -> Any:
-        return function(reference(), *args, **kwargs)
 
-    return method
+def _may_be_method(function: Callable[..., Any]) -> bool:
+    """True for a function defined in a class body: whether its input signature leaves out ``self`` shows when it is bound."""
+    outside = getattr(function, "__qualname__", "").rpartition(".")[0]
+    return bool(outside) and not outside.endswith("<locals>")
 
 
 _new = object.__new__

@@ -20,7 +20,7 @@ from treadle.tensor import SymbolicTensor, Tensor
 from treadle.variable import Variable
 
 
-def trace(function: Callable[..., Any], name: str, call: Call, paths: list[str]) -> tuple[ConcreteFunction, list[Variable]]:
+def trace(function: Callable[..., Any], name: str, call: Call, paths: list[str]) -> tuple[ConcreteFunction, list[Any]]:
     """Trace a function for one signature.
 
     Args:
@@ -30,7 +30,7 @@ def trace(function: Callable[..., Any], name: str, call: Call, paths: list[str])
         paths: per leaf, the name of the argument it is in.
 
     Returns:
-        The concrete function, and the Variables that the body made.
+        The concrete function, and the Variables that the body made, each with the user's line.
     """
     outer = LOCAL.graph
     graph = FuncGraph(name, outer)

@@ -14,6 +14,7 @@ from treadle.dims import Dim
 from treadle.eager.dispatch import arrange, convert_inputs, run
 from treadle.errors import InvalidArgumentError, SymbolicTensorError
 from treadle.graph.graph import Graph, Node, Value
+from treadle.graph.source import Source, caller
 from treadle.graph.structural import ASSIGN, CONST, PLACEHOLDER, READ
 from treadle.registry import registry
 from treadle.state import LOCAL
@@ -27,7 +28,7 @@ class FuncGraph(Graph):
         outer: the graph that was being traced when this trace began, or None.
         captures: things from outside (Variables, tensors of ``outer``, tensors of another device) to the placeholders that stand for them.
         captured_constants: eager tensors from outside to the constants that they became.
-        created: Variables made during the trace.
+        created: Variables made during the trace, each with the user's line.
         control: what differentiation remembers of branches and loops.
         translations: while a copied gradient runs, values of the graph it was written in to values of this one, the outermost first.
     """
@@ -37,7 +38,7 @@ class FuncGraph(Graph):
         self.outer = outer
         self.captures: list[tuple[Any, Value]] = []
         self.captured_constants: list[tuple[Tensor, Value]] = []
-        self.created: list[Any] = []
+        self.created: list[tuple[Any, Source]] = []
         self.translations: list[dict[Value, Value]] = []
         self.control: dict[Node, Any] = {}
         self._captured: dict[int, tuple[Any, Value]] = {}
@@ -132,6 +133,10 @@ class FuncGraph(Graph):
     def resource_of(self, variable: Any) -> Value:
         """The placeholder that stands for a Variable."""
         return self._capture(variable, Spec(variable.dims, variable.dtype, resource=True))
+
+    def add_created(self, variable: Any) -> None:
+        """Note that the function being traced made a Variable."""
+        self.created.append((variable, caller()))
 
     def bind_variable(self, variable: Any, value: Value) -> None:
         """Let a Variable that was handed in as an argument be this placeholder."""

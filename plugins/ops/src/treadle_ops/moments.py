@@ -31,11 +31,14 @@ def moments_op(x: Spec, *, axis: tuple[int, ...] | None, keepdims: bool) -> tupl
 @gradient(moments_op)
 def _(ctx: Any, g_mean: Any, g_variance: Any) -> Any:
     (x,) = ctx.inputs
-
-    def per_element(g: Any) -> Any:
-        return kept(divided_by_count(g, x, ctx.axis), x, ctx.axis, ctx.keepdims)
-
-    return standardize(x, [kept(ctx.outputs[0], x, ctx.axis, ctx.keepdims)], [per_element(multiply(g_variance, 2))], [per_element(g_mean)])
+    axis, keepdims = ctx.axis, ctx.keepdims
+    count = None if x.dims is None or x.dtype.size == 2 else sizes.product(x.dims[a] for a in normalize_axes(axis, len(x.dims)))
+    if type(count) is int:
+        factor, shift = multiply(g_variance, 2 / max(count, 1)), multiply(g_mean, 1 / max(count, 1))
+    else:
+        factor, shift = divided_by_count(multiply(g_variance, 2), x, axis), divided_by_count(g_mean, x, axis)
+    mean, factor, shift = (kept(t, x, axis, keepdims) for t in (ctx.outputs[0], factor, shift))
+    return standardize(x, [mean], [factor], [shift])
 
 
 @public("nn.moments")

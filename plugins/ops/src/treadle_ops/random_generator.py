@@ -14,7 +14,6 @@ from treadle.declare import public
 from treadle.dtypes import as_dtype, float32, int32, int64, uint64
 from treadle.errors import ShapeError
 from treadle.scopes import init_scope
-from treadle.tensor import SymbolicTensor, Tensor
 from treadle.variable import Variable
 from treadle_ops.arguments import axis_argument, shape_argument, tensor
 from treadle_ops.casting import cast
@@ -22,6 +21,7 @@ from treadle_ops.creation import zeros_like
 from treadle_ops.joining import concat_op, stack_op, unstack_op
 from treadle_ops.random_arguments import Algorithm, algorithm_argument
 from treadle_ops.randomness import STATE_SIZES, generator_key, generator_skip, stateless_binomial_op, stateless_uniform_bits_op
+from treadle_ops.reductions import reduce_prod_op
 from treadle_ops.shaping import reshape_op
 from treadle_ops.stateless_random import drawn_integers, drawn_normal, drawn_truncated_normal, drawn_uniform
 
@@ -243,17 +243,7 @@ def _count(shape: Any) -> Any:
     """The number of elements of a shape."""
     if type(shape) is tuple:
         return math.prod(shape)
-    words = tensor(shape)
-    known = words.value.spec.value if isinstance(words, SymbolicTensor) else None
-    if isinstance(known, tuple) and all(type(d) is int for d in known):
-        return math.prod(known)
-    return _product(words)
-
-
-def _product(words: Tensor) -> Any:
-    from treadle.registry import registry
-
-    return registry.names["reduce_prod"].value(words)
+    return reduce_prod_op(tensor(shape), axis=None, keepdims=False)
 
 
 _global: list[Generator] = []

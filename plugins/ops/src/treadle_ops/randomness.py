@@ -14,7 +14,11 @@ from treadle.declare import FreeSpec, HostSpec, gradient, op
 from treadle.dims import Dim
 from treadle.dtypes import DType, int64, uint64
 from treadle.errors import DTypeError, InvalidArgumentError, ShapeError
+from treadle_ops.broadcasting import sum_like
+from treadle_ops.elementwise import divide_op, multiply, negative
 from treadle_ops.inference import FLOATING, INTEGER, REAL, dims_of_value, require_kind, require_rank, same_dtype
+from treadle_ops.special import gamma_density, igamma_derivative
+from treadle_ops.zero_safe import divide_no_nan
 
 PHILOX, THREEFRY = "philox", "threefry"
 STATE_SIZES = {PHILOX: 3, THREEFRY: 2}
@@ -98,6 +102,21 @@ def stateless_gamma_op(shape: HostSpec, key: HostSpec, alpha: Spec, beta: Spec, 
     _require_broadcast(alpha, dims, "alpha")
     _require_broadcast(beta, dims, "beta")
     return Spec(dims, same_dtype(alpha, beta, kinds=FLOATING))
+
+
+@gradient(stateless_gamma_op)
+def _(ctx: Any, g: Any) -> Any:
+    # The number x / beta, with P(alpha, x) fixed: dx / dalpha = -(dP / dalpha) / (dP / dx)
+    _, _, alpha, beta = ctx.inputs
+    sample = ctx.output
+    of_alpha = of_beta = None
+    if ctx.needs[0]:
+        x = multiply(sample, beta)
+        slope = divide_no_nan(negative(igamma_derivative(alpha, x, order=1)), gamma_density(alpha, x))
+        of_alpha = sum_like(multiply(g, divide_op(slope, beta)), alpha)
+    if ctx.needs[1]:
+        of_beta = sum_like(negative(multiply(g, divide_op(sample, beta))), beta)
+    return None, None, of_alpha, of_beta
 
 
 @op("stateless_poisson")

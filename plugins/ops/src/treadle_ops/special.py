@@ -156,7 +156,7 @@ def _(ctx: Any, g: Any) -> Any:
     a, x = ctx.inputs
     return (
         sum_like(multiply(g, igamma_derivative(a, x, order=1)), a) if ctx.needs[0] else None,
-        sum_like(multiply(g, _gamma_density(a, x)), x) if ctx.needs[1] else None,
+        sum_like(multiply(g, gamma_density(a, x)), x) if ctx.needs[1] else None,
     )
 
 
@@ -165,11 +165,11 @@ def _(ctx: Any, g: Any) -> Any:
     a, x = ctx.inputs
     return (
         sum_like(negative(multiply(g, igamma_derivative(a, x, order=1))), a) if ctx.needs[0] else None,
-        sum_like(negative(multiply(g, _gamma_density(a, x))), x) if ctx.needs[1] else None,
+        sum_like(negative(multiply(g, gamma_density(a, x))), x) if ctx.needs[1] else None,
     )
 
 
-def _gamma_density(a: Any, x: Any) -> Any:
+def gamma_density(a: Any, x: Any) -> Any:
     """``x ** (a - 1) * exp(-x) / gamma(a)``."""
     return exp(subtract(subtract(xlogy(subtract(a, 1), x), x), lgamma(a)))
 
@@ -180,11 +180,11 @@ def _(ctx: Any, g: Any) -> Any:
     order: int = ctx.order
     return (
         sum_like(multiply(g, igamma_derivative(a, x, order=order + 1)), a) if ctx.needs[0] else None,
-        sum_like(multiply(g, _gamma_density_derivative(a, x, order)), x) if ctx.needs[1] else None,
+        sum_like(multiply(g, gamma_density_derivative(a, x, order)), x) if ctx.needs[1] else None,
     )
 
 
-def _gamma_density_derivative(a: Any, x: Any, order: int) -> Any:
+def gamma_density_derivative(a: Any, x: Any, order: int) -> Any:
     """The derivative of the density with respect to ``a``: the density times a complete Bell polynomial of those of its logarithm."""
     slopes = [subtract(log(x), digamma(a)), *(negative(polygamma(k, a)) for k in range(1, order))]
     bell: list[Any] = [1]
@@ -194,7 +194,7 @@ def _gamma_density_derivative(a: Any, x: Any, order: int) -> Any:
         for term in terms[1:]:
             total = add(total, term)
         bell.append(total)
-    return multiply(_gamma_density(a, x), bell[order])
+    return multiply(gamma_density(a, x), bell[order])
 
 
 @gradient(betainc)
