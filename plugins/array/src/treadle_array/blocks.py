@@ -133,7 +133,7 @@ def broadcasting(xp: Any, steps: Callable[..., Any]) -> Callable[..., Any]:
     Returns:
         ``(inputs, out=None) -> the result``, of the dtype of the inputs.
     """
-    limit = block_of(xp)
+    limit = 4 * block_of(xp)  # there is little scratch, and every row of a block costs NumPy something when it broadcasts
 
     def run(inputs: list[Any], out: Any = None) -> Any:
         dtype = inputs[0].dtype
