@@ -84,7 +84,7 @@ def _(ctx: Any, g: Any) -> Any:
 def mirror_fold(x: Spec, paddings: HostSpec, *, mode: str) -> Spec:
     """``x`` without its ends, which are added to the elements that they mirror."""
     require_kind(x, NUMERIC)
-    return crop.__wrapped__(x, paddings)
+    return crop.op.infer(x, paddings)
 
 
 @gradient(mirror_fold)

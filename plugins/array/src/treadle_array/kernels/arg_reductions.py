@@ -11,7 +11,6 @@ from treadle_array.axis_sums import widened
 from treadle_array.ordering import taken_along
 from treadle_array.places import with_axis
 
-
 MANY = 32_768
 """Elements from which looking at the places found for NaN beats looking at all."""
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from treadle.declare import kernel
 from treadle.dtypes import DType
+from treadle_array.axis_sums import summation, widened
 
 
 @kernel("shape")
@@ -87,15 +88,16 @@ def broadcast_to(xp: Any) -> Any:
 @kernel("sum_to_shape")
 def sum_to_shape(xp: Any) -> Any:
     """See the op; short floats are summed in float32."""
+    add_up = summation(xp)
 
     def run(x: Any, shape: tuple[int, ...]) -> Any:
         if x.shape == shape:
             return x
         lead = x.ndim - len(shape)
         axes = tuple(range(lead)) + tuple(i + lead for i, n in enumerate(shape) if n == 1 and x.shape[i + lead] != 1)
-        if x.dtype.itemsize == 2 and x.dtype.kind not in "iu":
-            return xp.add.reduce(x.astype(xp.float32), axis=axes, keepdims=True).astype(x.dtype).reshape(shape)
-        return xp.add.reduce(x, axis=axes, dtype=x.dtype, keepdims=True).reshape(shape)
+        wide = widened(xp, x)
+        total = add_up(wide, axes, True).reshape(shape)
+        return total if wide is x else total.astype(x.dtype)
 
     return run
 
