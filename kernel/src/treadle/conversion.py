@@ -99,7 +99,7 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Cons
         packed = _pack(value, wanted)
         return packed if shape is None else registry.role("reshape")(packed, TensorShape(shape).as_list())
     if shape is not None:
-        dims = tuple(TensorShape(shape).as_list())
+        dims: Any = tuple(TensorShape(shape).as_list())
         if array.ndim == 0 or (array.size == 1 and array.shape != dims):
             array = np.broadcast_to(array.reshape(()), dims)
         elif array.size != TensorShape(shape).num_elements():

@@ -20,13 +20,13 @@ _lock = threading.RLock()
 
 
 class DeviceName(NamedTuple):
-    """A parsed name; ``index`` is 0 when the name has none."""
+    """A parsed name; ``number`` is 0 when the name has none."""
 
     type: str
-    index: int
+    number: int
 
     def __str__(self) -> str:
-        return f"/{self.type}:{self.index}"
+        return f"/{self.type}:{self.number}"
 
 
 def parse(name: str) -> DeviceName:
@@ -72,20 +72,20 @@ def _open(name: DeviceName) -> Device:
             known = ", ".join(sorted(registry.devices)) or "none"
             raise DeviceError(f"no plugin offers the device type {name.type!r}; device types: {known}. {plugins.host.failures('treadle.devices')}".rstrip())
         available = probe(name.type)
-        if name.index >= available.count:
+        if name.number >= available.count:
             where = f"device type {name.type!r} (plugin {entry.plugin!r}, {plugins.host.distribution_of(entry.plugin)})"
             if available.count == 0:
                 raise DeviceError(f"{where} is installed but not usable here: {available.reason}")
             raise DeviceError(f"{name}: {where} has {available.count} device(s) here, numbered from 0")
-        device = entry.value(name.index)
-        open_devices[device.name] = device
+        opened: Device = entry.value(name.number)
+        open_devices[opened.name] = opened
         try:
-            registry.import_kernels(device)
+            registry.import_kernels(opened)
         except BaseException:
-            del open_devices[device.name]
+            del open_devices[opened.name]
             raise
-        plugins.host.call("treadle_device_opened", device=device)
-        return device
+        plugins.host.call("treadle_device_opened", device=opened)
+        return opened
 
 
 def probe(device_type: str) -> Availability:

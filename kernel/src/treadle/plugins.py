@@ -255,12 +255,9 @@ class Host:
     def forget(self) -> None:
         """Look for plugins anew at the next question. What is registered stays."""
         with self._lock:
-            known = self._records or {}
-            self._records = None
-            self.records()
-            for key, record in known.items():
-                if record.loaded and self._records is not None and key in self._records:
-                    self._records[key] = record
+            known, found = self._records or {}, self._discover()
+            found.update({key: record for key, record in known.items() if record.loaded and key in found})
+            self._records = found
 
 
 _CONSTRAINT = re.compile(r"(>=|<=|==|!=|~=|<|>)\s*([0-9][0-9.]*)")

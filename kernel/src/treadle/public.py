@@ -205,7 +205,10 @@ class Finder:
             plugins.host.load_ops()
             if "." not in name and not is_namespace(name):
                 plugins.host.load_ops(name)
-        return importlib.machinery.ModuleSpec(fullname, self, is_package=True) if is_namespace(name) else None
+        if not is_namespace(name):
+            return None
+        loader: Any = self
+        return importlib.machinery.ModuleSpec(fullname, loader, is_package=True)
 
     def create_module(self, spec: Any) -> Any:
         return Namespace(spec.name.removeprefix("treadle."))

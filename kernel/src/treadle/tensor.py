@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -58,6 +58,10 @@ class Operators:
     __slots__ = ()
     __array_priority__ = 100
     __hash__ = None  # type: ignore[assignment]
+
+    if TYPE_CHECKING:
+
+        def __getitem__(self, index: Any) -> Any: ...
 
     def ref(self) -> Reference:
         """A hashable reference, to use as a dictionary key or in a set."""
@@ -173,7 +177,7 @@ class Tensor(Operators):
         return host.__dlpack__(max_version=max_version, dl_device=dl_device, copy=copy)
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        return self._host().__dlpack_device__()  # type: ignore[return-value]
+        return self._host().__dlpack_device__()
 
     def assign(self, value: Any) -> Any:
         """Assign to the slice of a Variable that this tensor is: ``v[1:].assign(x)``."""

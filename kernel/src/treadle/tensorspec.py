@@ -87,7 +87,7 @@ class TensorSpec(TypeSpec):
         return (self._shape, self._dtype, self._name)
 
     def __eq__(self, other: object) -> bool:
-        return type(other) is type(self) and self._identity() == other._identity()  # type: ignore[attr-defined]
+        return type(other) is type(self) and self._identity() == other._identity()
 
     def __hash__(self) -> int:
         return hash((self._shape, self._dtype))

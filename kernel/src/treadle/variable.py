@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from treadle import devices, state
+from treadle.contracts.device import Key
 from treadle.conversion import convert_to_tensor
 from treadle.dtypes import DType, as_dtype
 from treadle.errors import DTypeError, FailedPreconditionError, InvalidArgumentError, ShapeError
@@ -35,6 +36,8 @@ class Variable(Operators):
     __slots__ = ("__weakref__", "_buffer", "_id", "_key", "_shape", "_trainable", "name")
 
     _buffer: Any
+    _key: Key
+    _id: int
 
     def __init__(
         self,
@@ -93,7 +96,7 @@ class Variable(Operators):
         from treadle.dims import Dim
 
         if self._shape.is_fully_defined():
-            return tuple(self._shape)  # type: ignore[arg-type]
+            return tuple(self._shape)
         if self._shape.rank is None:
             return None
         return tuple(Dim.symbol() if d is None else d for d in self._shape)  # type: ignore[misc]

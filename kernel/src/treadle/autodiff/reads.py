@@ -43,9 +43,9 @@ class _Watched(GradientContext):
     __slots__ = ("_outputs", "asked")
 
     @property
-    def outputs(self) -> list[Any]:  # type: ignore[override]
+    def outputs(self) -> list[Any]:
         self.asked = True
-        return self._outputs  # type: ignore[no-any-return]
+        return self._outputs
 
     @outputs.setter
     def outputs(self, given: list[Any]) -> None:
@@ -76,7 +76,7 @@ def reads_of(op: Op, inputs: Any, tensors: list[Any], outputs: list[Any], attrs:
         return _everything(tensors, outputs)
     if known is None:
         known = op.reads[key] = _find_out(op, inputs, tensors, outputs, attrs)
-    return known  # type: ignore[no-any-return]
+    return known
 
 
 @cache

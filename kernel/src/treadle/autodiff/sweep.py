@@ -67,7 +67,7 @@ class LazyZeros(Tensor):
         self._made = None
 
     @property
-    def _buffer(self) -> Any:  # type: ignore[override]
+    def _buffer(self) -> Any:
         if self._made is None:
             self._made = self._key.device.copy_in(np.zeros(self._shape, self._key.dtype.numpy))
         return self._made
@@ -116,10 +116,10 @@ class GradientContext:
         assert op.gradient is not None
         result = op.gradient(self, *cotangents)
         if op.is_plain:
-            results = result if type(result) is tuple else (result,)
-            if len(results) != len(op.inputs):
-                raise InvalidArgumentError(f"the gradient of op {op.name!r} gives {len(results)} gradients for {len(op.inputs)} inputs")
-            return results
+            given = result if type(result) is tuple else (result,)
+            if len(given) != len(op.inputs):
+                raise InvalidArgumentError(f"the gradient of op {op.name!r} gives {len(given)} gradients for {len(op.inputs)} inputs")
+            return given
         results = list(result) if isinstance(result, tuple | list) and not (len(op.inputs) == 1 and op.inputs[0].sequence) else [result]
         if len(results) != len(op.inputs):
             raise InvalidArgumentError(f"the gradient of op {op.name!r} gives {len(results)} gradients for {len(op.inputs)} inputs")

@@ -265,7 +265,7 @@ class GradientTape:
         if self._recording and not self._persistent:
             self._pop()
         targets = [target] if isinstance(target, Operators) else nest.flatten(target)
-        wanted = [sources] if isinstance(sources, Operators) else nest.flatten(sources)
+        wanted: list[Any] = [sources] if isinstance(sources, Operators) else nest.flatten(sources)
         for source in wanted:
             if not isinstance(source, Tensor | Variable):
                 raise TypeError(f"a gradient is asked with respect to {source!r} ({type(source).__name__}); sources are tensors and Variables")

@@ -5,17 +5,27 @@ Registering a device never opens it. ``probe`` says how many there are and, if n
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, ClassVar, NamedTuple
 
 from treadle.dtypes import DType
 
 
-class Availability(NamedTuple):
+class Availability:
     """How many devices of a type this machine has and, if none, why."""
 
-    count: int
-    reason: str = ""
+    __slots__ = ("count", "reason")
+
+    def __init__(self, count: int, reason: str = "") -> None:
+        self.count = count
+        self.reason = reason
+
+    def __iter__(self) -> Iterator[Any]:
+        """``count, reason = availability``."""
+        return iter((self.count, self.reason))
+
+    def __repr__(self) -> str:
+        return f"Availability({self.count}, {self.reason!r})"
 
 
 class MemoryInfo(NamedTuple):
@@ -60,7 +70,7 @@ class Device:
     """
 
     type: ClassVar[str]
-    array_type: type = object
+    array_type: Any = object
 
     def __init__(self, index: int) -> None:
         self.index = index

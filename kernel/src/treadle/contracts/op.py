@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from types import CodeType
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from treadle.contracts.spec import Spec
 from treadle.errors import PluginError
@@ -110,7 +110,7 @@ class Op:
     ) -> None:
         if effect not in EFFECTS:
             raise PluginError(f"op {name!r}: effect {effect!r} is not known; effects: {', '.join(EFFECTS)}")
-        code = cast(CodeType, infer.__code__)  # type: ignore[attr-defined]
+        code: CodeType = infer.__code__
         hints = infer.__annotations__
         names = code.co_varnames
         self.name = name
@@ -143,7 +143,7 @@ class Op:
         self.has_host = any(i.kind == "host" for i in inputs)
         self.is_plain = not self.variadic and not self.has_host
         keyword_only = names[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
-        defaults = infer.__kwdefaults__ or {}  # type: ignore[attr-defined]
+        defaults = infer.__kwdefaults__ or {}
         self.defaults = {attr: defaults.get(attr, REQUIRED) for attr in keyword_only}
         self.dtype_attrs = tuple(attr for attr in keyword_only if _text(hints.get(attr)).startswith("DType"))
         self.outputs, self.result = _outputs(hints.get("return", "Spec"), infer)
@@ -181,7 +181,7 @@ def _outputs(hint: Any, infer: Callable[..., Any]) -> tuple[str, type | None]:
         return "list", None
     if text == "None":
         return "none", None
-    named = infer.__globals__.get(text, hint)  # type: ignore[attr-defined]
+    named = infer.__globals__.get(text, hint)
     return "tuple", named if isinstance(named, type) and hasattr(named, "_fields") else None
 
 

@@ -158,7 +158,7 @@ def _merged(specs: Sequence[Spec]) -> Spec:
     first = specs[0]
     if any(s.dims is None or first.dims is None or len(s.dims) != len(first.dims) for s in specs):
         return Spec(None, first.dtype)
-    columns = zip(*(s.dims for s in specs), strict=True)  # type: ignore[arg-type]
+    columns = zip(*(s.dims for s in specs), strict=True)
     return Spec(tuple(c[0] if isinstance(c[0], int) and all(d == c[0] for d in c) else Dim.symbol() for c in columns), first.dtype)
 
 

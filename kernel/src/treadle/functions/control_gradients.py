@@ -260,7 +260,8 @@ def _pull_loop(node: Node, needs: list[int], cotangents: list[Any]) -> list[Any]
             new.append(found[i] if found[i] is not None else zeros_like(current))
         for i, current in zip(sums, carried_in[len(floats) :], strict=True):
             new.append(accumulate(current, found[i]))
-        inner.outputs = [inner.value_of(t) for t in [*new, *(found[i] for i in pops)]]
+        pushed: list[Any] = [found[i] for i in pops]
+        inner.outputs = [inner.value_of(t) for t in [*new, *pushed]]
     popped_lists = [*(tensors_of(node)[i] for i in loop_saved), *(given[i] for i in pushed_cotangents)]
     own = len(carried_in)
     ordered = inner.inputs[:own]

@@ -96,7 +96,7 @@ class Function:
     @property
     def name(self) -> str:
         """The function's name."""
-        return self._name  # type: ignore[no-any-return]
+        return self._name
 
     # ------------------------------------------------------------------ calling
 
@@ -511,11 +511,11 @@ def function(
     options = {"jit_compile": jit_compile if jit_compile is not None else experimental_compile, "experimental_implements": experimental_implements}
     relax = bool(reduce_retracing or experimental_relax_shapes)
 
-    def decorate(f: Callable[..., Any]) -> Any:
-        if not callable(f) and not isinstance(f, classmethod | staticmethod):
-            raise TypeError(f"td.function wants a callable, got {f!r}")
+    def decorate(f: Any) -> Any:
         if isinstance(f, classmethod | staticmethod):
             return type(f)(decorate(f.__func__))
+        if not callable(f):
+            raise TypeError(f"td.function wants a callable, got {f!r}")
         if isinstance(f, Function):
             f = f.python_function
         return Function(f, input_signature, autograph, relax, options)

@@ -72,9 +72,10 @@ class FuncGraph(Graph):
     def value_of(self, tensor: Tensor) -> Value:
         """The value in this graph that a tensor stands for, captured if it comes from outside."""
         if isinstance(tensor, SymbolicTensor):
-            if tensor.value.node.graph is self:
-                return tensor.value
-            translated = tensor.value
+            own: Value = tensor.value
+            if own.node.graph is self:
+                return own
+            translated: Value = tensor.value
             for values in reversed(self.translations):
                 translated = values.get(translated, translated)
             if translated.node.graph is self:

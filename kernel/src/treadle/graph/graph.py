@@ -405,7 +405,7 @@ def _digest(array: np.ndarray[Any, Any]) -> Any:
         return array.tobytes()
     import hashlib
 
-    return hashlib.blake2b(np.ascontiguousarray(array).reshape(-1).view(np.uint8), digest_size=16).digest()
+    return hashlib.blake2b(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data, digest_size=16).digest()
 
 
 def _no_infer() -> None:

@@ -171,8 +171,9 @@ def _same_results(before: Graph, after: Graph, device: Any) -> None:
     for value in before.inputs:
         if not value.spec.is_static or value.spec.resource:
             return
-        buffers.append(device.copy_in(np.asarray(rng.integers(0, 5, value.spec.dims) - 2).astype(value.spec.dtype.numpy)))
-    results = []
+        shape: Any = value.spec.dims
+        buffers.append(device.copy_in(np.asarray(rng.integers(0, 5, shape) - 2).astype(value.spec.dtype.numpy)))
+    results: list[Any] = []
     for graph in (before, after):
         try:
             found = Plan(graph, device, {})(*buffers)

@@ -5,6 +5,7 @@ NumPy alone runs in blocks; to another array module the whole tensor is one. An 
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable, Hashable
 from functools import lru_cache
@@ -12,6 +13,9 @@ from typing import Any
 
 BLOCK = 32_768
 """Elements of a block: four buffers of it in float32 fill half of a second-level cache."""
+
+_BROADCAST = 4
+"""Blocks that are taken together where arrays broadcast: NumPy pays for each row, and there is little scratch."""
 
 _SMALL = 512
 _MOST_KERNELS = 64
@@ -133,11 +137,11 @@ def broadcasting(xp: Any, steps: Callable[..., Any]) -> Callable[..., Any]:
     Returns:
         ``(inputs, out=None) -> the result``, of the dtype of the inputs.
     """
-    limit = 4 * block_of(xp)  # there is little scratch, and every row of a block costs NumPy something when it broadcasts
+    limit = _BROADCAST * block_of(xp)
 
     def run(inputs: list[Any], out: Any = None) -> Any:
         dtype = inputs[0].dtype
-        shape, merged, shapes = _merged(*[x.shape for x in inputs])
+        shape, merged, shapes = merged_shapes(*[x.shape for x in inputs])
         result = xp.empty(shape, dtype) if out is None else out
         short = is_short(dtype)
         if not short and result.size <= limit:
@@ -145,12 +149,11 @@ def broadcasting(xp: Any, steps: Callable[..., Any]) -> Callable[..., Any]:
             return result
         parts = [x.reshape(s) for x, s in zip(inputs, shapes, strict=True)]
         target = result.reshape(merged)
-        count, inner = merged[0], merged[1:]
-        rows = min(count, max(1, limit * count // max(1, result.size)))
-        between = xp.empty((rows, *inner), xp.float32) if short else None
-        if rows < count:  # what is the same in every block is repeated once, as NumPy is slow at broadcasting short rows
-            parts = [xp.ascontiguousarray(xp.broadcast_to(x, (rows, *inner))) if x.shape == (1, *inner) else x for x in parts]
-        for start in range(0, count, rows or 1):
+        count = merged[0]
+        rows = rows_of_block(xp, merged)
+        parts = repeated(xp, parts, merged, rows)
+        between = xp.empty((rows, *merged[1:]), xp.float32) if short else None
+        for start in range(0, count, rows):
             here = slice(start, start + rows)
             size = min(rows, count - start)
             pieces = [x[here] if x.shape[0] == count else x[:size] for x in parts]
@@ -165,8 +168,21 @@ def broadcasting(xp: Any, steps: Callable[..., Any]) -> Callable[..., Any]:
     return run
 
 
+def rows_of_block(xp: Any, shape: tuple[int, ...]) -> int:
+    """How many rows of the first axis make a block; no more than there are, and 1 at least."""
+    return max(1, min(shape[0], _BROADCAST * block_of(xp) // max(1, math.prod(shape[1:]))))
+
+
+def repeated(xp: Any, parts: list[Any], shape: tuple[int, ...], rows: int) -> list[Any]:
+    """Arrays that broadcast, those that are the same in every block repeated for one: NumPy is slow at broadcasting short rows."""
+    if rows >= shape[0]:
+        return parts
+    inner = shape[1:]
+    return [xp.ascontiguousarray(xp.broadcast_to(x, (rows, *inner))) if x.shape == (1, *inner) else x for x in parts]
+
+
 @lru_cache(1024)
-def _merged(*shapes: tuple[int, ...]) -> tuple[tuple[int, ...], tuple[int, ...], list[tuple[int, ...]]]:
+def merged_shapes(*shapes: tuple[int, ...]) -> tuple[tuple[int, ...], tuple[int, ...], list[tuple[int, ...]]]:
     """The broadcast shape; the same with neighbouring axes merged wherever all inputs allow it; and what each input is reshaped to for that.
 
     Raises:

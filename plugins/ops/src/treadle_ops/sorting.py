@@ -49,10 +49,13 @@ def _(ctx: Any, g: Any) -> Any:
 
 def put_along(g: Any, places: Any, like: Any, axis: int) -> Any:
     """Zeros of the shape of ``like`` with ``g`` added at places along an axis."""
+    shape = shape_of(like)
+    if axis == -1:
+        return gather_grad(g, places, shape, axis=-1, batch_dims=-1)
+    if g.dims is None:
+        raise InvalidArgumentError("the rank of the values is not known while tracing; give the function an input_signature that tells it")
     rank = len(g.dims)
-    at, shape = axis % rank, shape_of(like)
-    if at == rank - 1:
-        return gather_grad(g, places, shape, axis=at, batch_dims=at)
+    at = axis % rank
     order = (*(i for i in range(rank) if i != at), at)
     turned = tuple(shape[i] for i in order) if isinstance(shape, tuple) else gather_op(shape, order, axis=0, batch_dims=0)
     last = gather_grad(transpose_op(g, perm=order), transpose_op(places, perm=order), turned, axis=rank - 1, batch_dims=rank - 1)

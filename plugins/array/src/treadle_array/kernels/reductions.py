@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 from treadle.declare import kernel
@@ -86,18 +85,18 @@ def reduced_shape(shape: tuple[int, ...], axis: tuple[int, ...] | None, keepdims
 @kernel("reduce_any")
 def reduce_any(xp: Any) -> Any:
     """See the op."""
-    return _truth(xp.any)
+    return _truth("any")
 
 
 @kernel("reduce_all")
 def reduce_all(xp: Any) -> Any:
     """See the op."""
-    return _truth(xp.all)
+    return _truth("all")
 
 
-def _truth(holds: Callable[..., Any]) -> Any:
+def _truth(method: str) -> Any:
     def run(x: Any, *, axis: tuple[int, ...] | None, keepdims: bool) -> Any:
-        return holds(x, axis=axis, keepdims=keepdims)
+        return getattr(x, method)(axis=axis, keepdims=keepdims)
 
     return run
 
