@@ -12,10 +12,10 @@ from workloads import chain
 import treadle as td
 from treadle import devices, plugins
 from treadle.contracts.spec import Spec
+from treadle.graph.graph import Graph
 from treadle.grappler.item import GrapplerItem
 from treadle.grappler.meta import MetaOptimizer
 from treadle.grappler.schedule import in_force
-from treadle.graph.graph import Graph
 from treadle.registry import registry
 
 

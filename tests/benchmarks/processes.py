@@ -24,7 +24,7 @@ _WHOLE = "import treadle as td; td.add(td.constant([1.0]), td.constant([2.0])); 
 
 def start_up(runs: int = 11) -> list[Row]:
     """``import treadle`` beyond ``import numpy``, and a fresh process up to its first result."""
-    environment = {k: v for k, v in os.environ.items() if k not in ("PYTHONDONTWRITEBYTECODE",)}
+    environment = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
     imports, totals = [], []
     for _ in range(runs + 1):
         text = subprocess.run([sys.executable, "-c", _IMPORT], capture_output=True, text=True, check=True, env=environment).stdout
@@ -38,7 +38,13 @@ def start_up(runs: int = 11) -> list[Row]:
     whole = statistics.median(totals[1:])
     return [
         Row("import treadle beyond import numpy", treadle, 40.0, "ms", f"import numpy {numpy:.1f} ms, first td.add {first:.1f} ms"),
-        Row("fresh process to the first td.add", whole, 90.0, "ms", f"from the start of the interpreter, NumPy's import included; {min(totals):.1f} to {max(totals):.1f} ms"),
+        Row(
+            "fresh process to the first td.add",
+            whole,
+            90.0,
+            "ms",
+            f"from the start of the interpreter, NumPy's import included; {min(totals):.1f} to {max(totals):.1f} ms",
+        ),
     ]
 
 

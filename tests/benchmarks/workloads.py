@@ -39,9 +39,7 @@ def eager_add() -> Workload:
     """``td.add`` of two (4,) float32."""
     x = np.array([1, 2, 3, 4], np.float32)
     t = td.constant(x)
-    return Workload(
-        "eager td.add, (4,)", lambda: td.add(t, t), lambda: np.add(x, x), lambda: (arrays_of(td.add(t, t)), [np.add(x, x)]), 3.0, 20_000
-    )
+    return Workload("eager td.add, (4,)", lambda: td.add(t, t), lambda: np.add(x, x), lambda: (arrays_of(td.add(t, t)), [np.add(x, x)]), 3.0, 20_000)
 
 
 class Mlp:
@@ -139,7 +137,9 @@ def eager_forward() -> Workload:
 def eager_gradients() -> Workload:
     """The MLP's loss and the gradients of its four parameters."""
     m = Mlp()
-    return Workload("eager MLP loss and gradients", m.gradients, m.gradients_by_hand, lambda: (arrays_of(m.gradients()), m.gradients_by_hand()), 2.0, 300)
+    return Workload(
+        "eager MLP loss and gradients", m.gradients, m.gradients_by_hand, lambda: (arrays_of(m.gradients()), m.gradients_by_hand()), 2.0, 300
+    )
 
 
 def traced_call() -> Workload:

@@ -14,7 +14,9 @@ from treadle import plugins
 OTHERS = sorted({record.name for record in plugins.host.records()})
 
 
-@pytest.mark.skipif(all(r.disabled for r in plugins.host.records("treadle.ops")), reason="no other plugin is here: the tests of pipeline/ run in this process")
+@pytest.mark.skipif(
+    all(r.disabled for r in plugins.host.records("treadle.ops")), reason="no other plugin is here: the tests of pipeline/ run in this process"
+)
 def test_the_pipelines_run_with_a_toy_plugin_alone():
     environment = {**os.environ, "TREADLE_DISABLED_PLUGINS": ",".join(OTHERS), "TREADLE_CONFIG": "none"}
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(Path(__file__).with_name("pipeline"))]

@@ -177,7 +177,13 @@ def test_groups_load_separately(site):
 
 def test_a_pass_is_registered_under_its_entry_points_name(site):
     module = f"fake_p_{site.path.name.replace('-', '_')}"
-    site.install("p", "class Mine:\n    name = 'other'\n    def run(self, item, context): return False", group="treadle.passes", value=f"{module}:Mine", entry="my-pass")
+    site.install(
+        "p",
+        "class Mine:\n    name = 'other'\n    def run(self, item, context): return False",
+        group="treadle.passes",
+        value=f"{module}:Mine",
+        entry="my-pass",
+    )
     host = site.host()
     host.load("treadle.passes", "my-pass")
     assert host.registry.passes["my-pass"].plugin == "my-pass"

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from treadle import devices, plugins
-from treadle.grappler.item import Context, GrapplerItem
 from treadle.graph.text import from_text, to_text
 from treadle.graph.verify import verify
+from treadle.grappler.item import Context, GrapplerItem
 from treadle.runtime.plan import Plan
 
 

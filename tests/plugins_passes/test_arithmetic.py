@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
 from treadle_passes.arithmetic import RULES, Arithmetic
 
 SPECIAL = np.array([0.0, -0.0, 1.5, -3.0, np.inf, -np.inf, np.nan, 1e-40], np.float32)
@@ -39,7 +40,9 @@ FIRES = {
     "stop_gradient(x) -> x": graph("%r = stop_gradient(%x) : float32[8]"),
     "cast to own dtype": graph("%r = cast(%x; dtype=float32) : float32[8]"),
     "exact cast and back": graph("%n = cast(%x; dtype=float64) : float64[8]\n%r = cast(%n; dtype=float32) : float32[8]"),
-    "transpose of transpose": graph("%n = transpose(%x; perm=(1, 2, 0)) : float32[2, 2, 2]\n%r = transpose(%n; perm=(1, 0, 2)) : float32[2, 2, 2]", dims="2, 2, 2"),
+    "transpose of transpose": graph(
+        "%n = transpose(%x; perm=(1, 2, 0)) : float32[2, 2, 2]\n%r = transpose(%n; perm=(1, 0, 2)) : float32[2, 2, 2]", dims="2, 2, 2"
+    ),
     "transpose to own order": graph("%r = transpose(%x; perm=(0, 1, 2)) : float32[2, 2, 2]", dims="2, 2, 2"),
     "reshape of reshape": """graph f(x: float32[8], y: float32[8]) {
         %a = const(; value=array("int32", (2,), [2, 4])) : int32[2]

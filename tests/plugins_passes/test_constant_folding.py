@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from treadle_passes.constant_folding import ConstantFolding
 
 import treadle as td
+from treadle_passes.constant_folding import ConstantFolding
 
 CHAIN = """graph f(x: float32[3]) {
     %a = const(; value=array("float32", (3,), [1.0, nan, -0.0])) : float32[3]

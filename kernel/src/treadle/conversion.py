@@ -1,7 +1,7 @@
 """Turning Python numbers, nested lists and NumPy arrays into tensors, by TensorFlow's rules.
 
-Python ints become int32 (int64 where they do not fit), floats float32, complex numbers complex128, bools bool; NumPy values keep their dtype. A wanted
-dtype is met by Python numbers that it can hold and by NumPy values of the same or a lower kind. Arrays handed in are copied.
+Python ints become int32 (int64 where they do not fit), floats float32, complex numbers complex128, bools bool; NumPy values keep their dtype. A
+wanted dtype is met by Python numbers that it can hold and by NumPy values of the same or a lower kind. Arrays handed in are copied.
 """
 
 from __future__ import annotations
@@ -52,7 +52,9 @@ def convert_to_tensor(value: Any, dtype: Any = None, dtype_hint: Any = None, nam
     """
     if isinstance(value, Tensor):
         if dtype is not None and value.dtype is not as_dtype(dtype):
-            raise DTypeError(f"a tensor of dtype {value.dtype.name} was given where {as_dtype(dtype).name} is wanted: {value!r}. Use td.cast to convert it.")
+            raise DTypeError(
+                f"a tensor of dtype {value.dtype.name} was given where {as_dtype(dtype).name} is wanted: {value!r}. Use td.cast to convert it."
+            )
         return value
     wanted = None if dtype is None else as_dtype(dtype)
     protocol = getattr(type(value), "__treadle_tensor__", None)
@@ -103,7 +105,9 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Cons
         if array.ndim == 0 or (array.size == 1 and array.shape != dims):
             array = np.broadcast_to(array.reshape(()), dims)
         elif array.size != TensorShape(shape).num_elements():
-            raise DTypeOrShape(f"a constant of shape {TensorShape(shape)} needs {TensorShape(shape).num_elements()} elements, and the value has {array.size}")
+            raise DTypeOrShape(
+                f"a constant of shape {TensorShape(shape)} needs {TensorShape(shape).num_elements()} elements, and the value has {array.size}"
+            )
         else:
             array = array.reshape(dims)
     return place(array)
@@ -123,7 +127,9 @@ def host_array(value: Any, wanted: DType | None, hint: DType | None) -> np.ndarr
     if isinstance(value, TensorShape):
         return host_array(value.as_list(), wanted, hint or dtypes.int32)
     if value is None:
-        raise ValueError("Attempt to convert a value (None) with an unsupported type (NoneType) to a Tensor: None is no value; was a `return` forgotten?")
+        raise ValueError(
+            "Attempt to convert a value (None) with an unsupported type (NoneType) to a Tensor: None is no value; was a `return` forgotten?"
+        )
     if isinstance(value, str | bytes):
         raise DTypeError(f"{value!r} cannot become a tensor: treadle has no string dtype")
     if isinstance(value, list | tuple | range):
@@ -209,7 +215,9 @@ def _of_numbers(value: Any, leaves: Any, kind: type, wanted: DType | None, hint:
             try:
                 return np.array(value, np.int64)
             except OverflowError:
-                raise DTypeError(f"{value!r} does not fit int64, the widest integer dtype for a Python number; give a dtype such as td.uint64") from None
+                raise DTypeError(
+                    f"{value!r} does not fit int64, the widest integer dtype for a Python number; give a dtype such as td.uint64"
+                ) from None
         return np.array(value, {float: np.float32, complex: np.complex128, bool: np.bool_}[kind])
     if not _holds(wanted, kind):
         shown = repr(value) if len(repr(value)) < 60 else repr(value)[:57] + "..."
@@ -222,8 +230,10 @@ def _of_numbers(value: Any, leaves: Any, kind: type, wanted: DType | None, hint:
             wrong = next((n for n in numbers if not wanted.min <= n <= wanted.max), value)
             raise NumberOutOfRange(f"{wrong} is out of range for {wanted.name}, which holds {wanted.min} to {wanted.max}") from None
     with np.errstate(all="ignore"):
-        return np.array(value, np.float64 if kind is not complex else np.complex128).astype(wanted.numpy) if wanted.kind == "f" and wanted.size < 4 else np.array(
-            value, wanted.numpy
+        return (
+            np.array(value, np.float64 if kind is not complex else np.complex128).astype(wanted.numpy)
+            if wanted.kind == "f" and wanted.size < 4
+            else np.array(value, wanted.numpy)
         )
 
 
@@ -248,7 +258,9 @@ def _of_numpy(array: np.ndarray[Any, Any], wanted: DType | None, hint: DType | N
     if not compatible:
         if wanted is None:
             return array
-        raise DTypeError(f"Cannot convert a NumPy {own.name} value to a tensor of dtype {target.name}. Use td.cast on the tensor, or .astype on the array.")
+        raise DTypeError(
+            f"Cannot convert a NumPy {own.name} value to a tensor of dtype {target.name}. Use td.cast on the tensor, or .astype on the array."
+        )
     with np.errstate(all="ignore"):
         return array.astype(target.numpy)
 

@@ -70,7 +70,9 @@ def _open(name: DeviceName) -> Device:
         entry = registry.devices.get(name.type)
         if entry is None:
             known = ", ".join(sorted(registry.devices)) or "none"
-            raise DeviceError(f"no plugin offers the device type {name.type!r}; device types: {known}. {plugins.host.failures('treadle.devices')}".rstrip())
+            raise DeviceError(
+                f"no plugin offers the device type {name.type!r}; device types: {known}. {plugins.host.failures('treadle.devices')}".rstrip()
+            )
         available = probe(name.type)
         if name.number >= available.count:
             where = f"device type {name.type!r} (plugin {entry.plugin!r}, {plugins.host.distribution_of(entry.plugin)})"

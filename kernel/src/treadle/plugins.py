@@ -250,7 +250,9 @@ class Host:
             try:
                 implementation.function(*(arguments[a] for a in implementation.argnames))
             except Exception as error:
-                warnings.warn(f"observer {implementation.plugin_name!r} of {hook} raised {type(error).__name__}: {error}", PluginWarning, stacklevel=2)
+                warnings.warn(
+                    f"observer {implementation.plugin_name!r} of {hook} raised {type(error).__name__}: {error}", PluginWarning, stacklevel=2
+                )
 
     def forget(self) -> None:
         """Look for plugins anew at the next question. What is registered stays."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-
 import importlib.machinery
 import sys
 import types
@@ -13,19 +12,54 @@ from typing import Any
 from treadle import plugins
 from treadle.registry import registry
 
-_DTYPES = (
-    "float16 half float32 float64 double bfloat16 int8 int16 int32 int64 uint8 uint16 uint32 uint64 bool complex64 complex128 "
-    "DType as_dtype"
-).split()
-_ERRORS = (
-    "AbortedError AlreadyExistsError CancelledError DataLossError DeadlineExceededError FailedPreconditionError InternalError InvalidArgumentError "
-    "NotFoundError OpError OperatorNotAllowedInGraphError OutOfRangeError PermissionDeniedError ResourceExhaustedError UnauthenticatedError "
-    "UnavailableError UnimplementedError UnknownError"
-).split()
+_DTYPES = [
+    "float16",
+    "half",
+    "float32",
+    "float64",
+    "double",
+    "bfloat16",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
+    "bool",
+    "complex64",
+    "complex128",
+    "DType",
+    "as_dtype",
+]
+_ERRORS = [
+    "AbortedError",
+    "AlreadyExistsError",
+    "CancelledError",
+    "DataLossError",
+    "DeadlineExceededError",
+    "FailedPreconditionError",
+    "InternalError",
+    "InvalidArgumentError",
+    "NotFoundError",
+    "OpError",
+    "OperatorNotAllowedInGraphError",
+    "OutOfRangeError",
+    "PermissionDeniedError",
+    "ResourceExhaustedError",
+    "UnauthenticatedError",
+    "UnavailableError",
+    "UnimplementedError",
+    "UnknownError",
+]
 
 OWN: dict[str, str] = {
     **{name: f"dtypes:{name}" for name in _DTYPES},
-    **{f"experimental.{name}": f"dtypes:{name}" for name in ("float8_e4m3fn", "float8_e4m3fnuz", "float8_e4m3b11fnuz", "float8_e5m2", "float8_e5m2fnuz")},
+    **{
+        f"experimental.{name}": f"dtypes:{name}"
+        for name in ("float8_e4m3fn", "float8_e4m3fnuz", "float8_e4m3b11fnuz", "float8_e5m2", "float8_e5m2fnuz")
+    },
     "Tensor": "tensor:Tensor",
     "Variable": "variable:Variable",
     "TensorShape": "shapes:TensorShape",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 from treadle import state
 from treadle.state import LOCAL
@@ -46,7 +45,7 @@ class name_scope:
         LOCAL.name_scope = f"{LOCAL.name_scope}{self._name}/"
         return LOCAL.name_scope
 
-    def __exit__(self, *exc_info: Any) -> None:
+    def __exit__(self, *exc_info: object) -> None:
         LOCAL.name_scope = self._outer.pop()
 
 

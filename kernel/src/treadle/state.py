@@ -79,7 +79,6 @@ def leave() -> None:
         STATE.busy -= 1
 
 
-
 @contextmanager
 def recording(graph: Any) -> Iterator[None]:
     """Let ``graph`` record this thread's ops (None: run them at once), hidden from the tapes outside."""

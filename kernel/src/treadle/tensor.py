@@ -20,10 +20,42 @@ from treadle.shapes import TensorShape
 
 OPERATORS = tuple(
     f"__{name}__"
-    for name in (
-        "add radd sub rsub mul rmul truediv rtruediv floordiv rfloordiv mod rmod pow rpow matmul rmatmul "
-        "and rand or ror xor rxor neg pos abs invert lt le gt ge eq ne getitem round"
-    ).split()
+    for name in [
+        "add",
+        "radd",
+        "sub",
+        "rsub",
+        "mul",
+        "rmul",
+        "truediv",
+        "rtruediv",
+        "floordiv",
+        "rfloordiv",
+        "mod",
+        "rmod",
+        "pow",
+        "rpow",
+        "matmul",
+        "rmatmul",
+        "and",
+        "rand",
+        "or",
+        "ror",
+        "xor",
+        "rxor",
+        "neg",
+        "pos",
+        "abs",
+        "invert",
+        "lt",
+        "le",
+        "gt",
+        "ge",
+        "eq",
+        "ne",
+        "getitem",
+        "round",
+    ]
 )
 
 next_id = itertools.count(1).__next__
@@ -340,34 +372,42 @@ class SymbolicTensor(Tensor):
         )
 
     def numpy(self) -> Any:
-        self._refuse("numpy() is not available", "Return the tensor from the function, or use td.print to see it; outside its graph it has no meaning.")
+        self._refuse(
+            "numpy() is not available", "Return the tensor from the function, or use td.print to see it; outside its graph it has no meaning."
+        )
 
     def _host(self) -> Any:
         self._refuse("a tensor cannot become a NumPy array here", "Use td ops instead of NumPy's on it, or td.numpy_function.")
 
-    def __bool__(self) -> bool:
+    def __bool__(self) -> bool:  # noqa: PLE0304 - it always raises
         self._refuse(
             "using a tensor as a Python bool is not allowed",
-            "Use td.cond or td.where to choose by a tensor; a Python `if`, `while`, `and`, `or` or `not` decides while tracing, when the value is not known "
-            "(its function is run as written: AutoGraph does not convert it, for instance as its source is not available).",
+            "Use td.cond or td.where to choose by a tensor; a Python `if`, `while`, `and`, `or` or `not` decides while tracing, "
+            "when the value is not known (its function is run as written: AutoGraph does not convert it, for instance as its source is not available).",
         )
 
     def _scalar(self, kind: str) -> Any:
-        self._refuse(f"a tensor cannot become a Python {kind} here", f"Use td.cast to change its dtype, or compute with the tensor itself instead of a Python {kind}.")
+        self._refuse(
+            f"a tensor cannot become a Python {kind} here",
+            f"Use td.cast to change its dtype, or compute with the tensor itself instead of a Python {kind}.",
+        )
 
-    def __index__(self) -> int:
+    def __index__(self) -> int:  # noqa: PLE0305 - it always raises
         self._refuse("a tensor cannot be a Python index here", "Use td.range for a loop over a tensor's value, or td.gather to pick by it.")
 
     def __len__(self) -> int:
         dims = self.value.spec.dims
         if dims and isinstance(dims[0], int):
             return dims[0]
-        self._refuse("len() is not known", "Use td.shape(x)[0].")
+        return self._refuse("len() is not known", "Use td.shape(x)[0].")
 
     def __iter__(self) -> Iterator[Any]:
         dims = self.value.spec.dims
         if dims is None or not dims or not isinstance(dims[0], int):
-            self._refuse("iterating over this tensor is not possible", "Its first size is not known while tracing; use td.map_fn, td.while_loop, or td.unstack with num.")
+            self._refuse(
+                "iterating over this tensor is not possible",
+                "Its first size is not known while tracing; use td.map_fn, td.while_loop, or td.unstack with num.",
+            )
         return (self[i] for i in range(dims[0]))
 
     def __format__(self, spec: str) -> str:
@@ -394,8 +434,7 @@ install_operators()
 def leaked(tensor: SymbolicTensor) -> InvalidArgumentError:
     """The error for a symbolic tensor that is used outside the graph it belongs to."""
     return SymbolicTensorError(
-        f"a symbolic tensor of graph {tensor.value.graph.name!r}, made at {tensor.value.node.source}, is used outside that graph's scope. It leaked out of "
-        "the traced function, through a global, an attribute, a list or a closure. Return it from the function instead, or keep it in a td.Variable with assign()."
+        f"a symbolic tensor of graph {tensor.value.graph.name!r}, made at {tensor.value.node.source}, is used outside that graph's scope. "
+        "It leaked out of the traced function, through a global, an attribute, a list or a closure. "
+        "Return it from the function instead, or keep it in a td.Variable with assign()."
     )
-
-

@@ -238,7 +238,12 @@ class Variable(Operators):
 
     def _operand(self, delta: Any) -> Any:
         tensor = convert_to_tensor(delta, None, self.dtype)
-        if not isinstance(delta, Variable) and self._shape.is_fully_defined() and not self._shape.is_compatible_with(tensor.shape) and tensor.shape.rank:
+        if (
+            not isinstance(delta, Variable)
+            and self._shape.is_fully_defined()
+            and not self._shape.is_compatible_with(tensor.shape)
+            and tensor.shape.rank
+        ):
             raise ShapeError(f"assign: Variable {self.name!r} has shape {self._shape}, and the value has {tensor.shape}; they must be compatible")
         return tensor
 
@@ -260,7 +265,10 @@ class Variable(Operators):
         return twin
 
     def __reduce__(self) -> Any:
-        return (_unpickle, (self._now(), self._trainable, self.name.removesuffix(":0"), self._shape.as_list() if self._shape.rank is not None else None))
+        return (
+            _unpickle,
+            (self._now(), self._trainable, self.name.removesuffix(":0"), self._shape.as_list() if self._shape.rank is not None else None),
+        )
 
     def __repr__(self) -> str:
         head = f"<tf.Variable '{self.name}' shape={self._shape} dtype={self.dtype.name}"

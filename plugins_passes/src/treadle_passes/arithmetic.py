@@ -1,7 +1,7 @@
 """Local identities that hold for every bit of every value: NaN, infinity, signed zero and integer wrap included.
 
-There is no ``x + 0 -> x`` for floats, as it turns -0.0 into 0.0 when left in; ``x * 0``, ``x - x``, ``x / x`` and all reassociation round or lose NaN.
-Rules that are only nearly true belong behind ``fast_math``.
+There is no ``x + 0 -> x`` for floats, as it turns -0.0 into 0.0 when left in; ``x * 0``, ``x - x``, ``x / x`` and all reassociation
+round or lose NaN. Rules that are only nearly true belong behind ``fast_math``.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from treadle.contracts.passes import Pass, PassContext
-from treadle.grappler.item import GrapplerItem
 from treadle.graph.graph import Graph, Node, Value
 from treadle.graph.patterns import Const, Rewriter, Rule, call, capture
+from treadle.grappler.item import GrapplerItem
 
 x, y = capture("x"), capture("y")
 _shape, _inner_shape = capture("shape"), capture("inner_shape")

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from treadle.contracts.passes import Pass, PassContext
-from treadle.grappler.item import GrapplerItem
 from treadle.graph.graph import Graph, Node
 from treadle.graph.structural import CONST, READ
+from treadle.grappler.item import GrapplerItem
 
 
 @dataclass(frozen=True)

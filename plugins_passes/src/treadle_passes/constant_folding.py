@@ -12,9 +12,9 @@ import numpy as np
 
 from treadle.contracts.passes import Pass, PassContext
 from treadle.contracts.spec import is_concrete
-from treadle.grappler.item import GrapplerItem
 from treadle.graph.graph import Node
 from treadle.graph.structural import CONST
+from treadle.grappler.item import GrapplerItem
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from treadle.contracts.passes import Pass, PassContext
-from treadle.grappler.item import GrapplerItem
 from treadle.graph.structural import PLACEHOLDER
+from treadle.grappler.item import GrapplerItem
 
 
 @dataclass(frozen=True)

@@ -330,7 +330,7 @@ def test_variables_may_be_made_once(tf, toy):
     lazy = Lazy()
     assert [float(lazy(tf.constant(2.0))) for _ in range(2)] == [10.0, 10.0]
     bad = tf.function(lambda x: toy.mul(x, tf.Variable(2.0)))
-    with pytest.raises(ValueError, match="(?i)once.*outside"):
+    with pytest.raises(ValueError, match=r"(?i)once.*outside"):
         bad(tf.constant(1.0))
 
 

@@ -8,9 +8,9 @@ import pytest
 
 from treadle import settings
 from treadle.contracts.passes import Pass
-from treadle.grappler.meta import OptimizerWarning
 from treadle.graph.text import from_text, to_text
 from treadle.graph.verify import verify
+from treadle.grappler.meta import OptimizerWarning
 from treadle.registry import registry
 
 

@@ -105,5 +105,3 @@ def grad_pass_through(f: Callable[..., Any]) -> Callable[..., Any]:
         return f(*args, **kwargs), gradient
 
     return functools.wraps(f)(wrapped)
-
-

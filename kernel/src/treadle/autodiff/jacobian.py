@@ -12,7 +12,9 @@ from treadle.registry import registry
 def _static(tensor: Any, what: str) -> tuple[int, ...]:
     shape = tensor.shape
     if not shape.is_fully_defined():
-        raise InvalidArgumentError(f"the jacobian's {what} has the shape {shape}; it must be known while tracing. Give the function an input_signature, or reshape")
+        raise InvalidArgumentError(
+            f"the jacobian's {what} has the shape {shape}; it must be known while tracing. Give the function an input_signature, or reshape"
+        )
     return tuple(shape)
 
 

@@ -89,7 +89,9 @@ class GradientContext:
     __slots__ = ("attrs", "inputs", "needs", "op", "outputs", "results", "specs")
     zeros = True
 
-    def __init__(self, op: Op, inputs: Any, outputs: list[Any], attrs: dict[str, Any], needs: list[int], results: list[int], specs: list[Any]) -> None:
+    def __init__(
+        self, op: Op, inputs: Any, outputs: list[Any], attrs: dict[str, Any], needs: list[int], results: list[int], specs: list[Any]
+    ) -> None:
         self.op = op
         self.inputs = inputs
         self.outputs = outputs

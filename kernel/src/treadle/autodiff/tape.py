@@ -6,7 +6,7 @@ import enum
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Self
 
 from treadle import nest, state
 from treadle.autodiff.reads import reads_of
@@ -18,7 +18,6 @@ from treadle.registry import registry
 from treadle.state import LOCAL
 from treadle.tensor import Operators, SymbolicTensor, Tensor, next_id
 from treadle.variable import Variable
-
 
 _NO_SPECS: list[Any] = [None]
 _UNREAD: list[Any] = []
@@ -59,7 +58,7 @@ class GradientTape:
 
     # ------------------------------------------------------------------ scope
 
-    def __enter__(self) -> GradientTape:
+    def __enter__(self) -> Self:
         self._push()
         return self
 
@@ -260,7 +259,9 @@ class GradientTape:
             RuntimeError: a tape that is not persistent was asked before.
         """
         if self._records is None:
-            raise RuntimeError("A non-persistent GradientTape can only be used to compute one set of gradients (or jacobians); make it persistent=True")
+            raise RuntimeError(
+                "A non-persistent GradientTape can only be used to compute one set of gradients (or jacobians); make it persistent=True"
+            )
         unconnected = unconnected_gradients if type(unconnected_gradients) is UnconnectedGradients else UnconnectedGradients(unconnected_gradients)
         if self._recording and not self._persistent:
             self._pop()

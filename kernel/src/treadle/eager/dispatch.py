@@ -171,9 +171,7 @@ def run(op: Op, inputs: list[Any], attrs: dict[str, Any]) -> list[Tensor]:
         if open_devices.get(device.name) is device:
             op.table[key] = row
     kernel, keys, array = row
-    buffers = [
-        [t._buffer for t in entry] if isinstance(entry, list) else entry._buffer if isinstance(entry, Tensor) else entry for entry in inputs
-    ]
+    buffers = [[t._buffer for t in entry] if isinstance(entry, list) else entry._buffer if isinstance(entry, Tensor) else entry for entry in inputs]
     try:
         result = kernel(*buffers, **attrs) if op.effect == "io" else quietly(kernel, *buffers, **attrs)
     except Exception as error:
@@ -211,11 +209,15 @@ def together(op: Op, inputs: list[Any]) -> tuple[list[Any], Any]:
         if isinstance(tensor, SymbolicTensor):
             raise leaked(tensor)
         if tensor._key is SYMBOLIC:
-            raise DTypeError(f"{op.name}: {type(tensor).__name__} has no value to compute with; the gradient of an op read what its trace did not read")
+            raise DTypeError(
+                f"{op.name}: {type(tensor).__name__} has no value to compute with; the gradient of an op read what its trace did not read"
+            )
     places = {id(t._key.device): t._key.device for t in tensors}
     for place_ in places.values():
         if open_devices.get(place_.name) is not place_:
-            raise InvalidArgumentError(f"{op.name}: an input is on {place_.name}, which was closed; copy tensors to another device before closing theirs")
+            raise InvalidArgumentError(
+                f"{op.name}: an input is on {place_.name}, which was closed; copy tensors to another device before closing theirs"
+            )
     if not tensors:
         return inputs, default
     if state.LOCAL.device is not None:
@@ -240,9 +242,7 @@ def table_key(op: Op, inputs: list[Any], attrs: dict[str, Any], device: Any) -> 
         for declared, entry in zip(op.inputs, inputs, strict=True)
         if declared.kind != "host"
     ]
-    if not parts:
-        parts.append(device)
-    elif all(part == () for part in parts):
+    if not parts or all(part == () for part in parts):
         parts.append(device)
     parts += [attrs[name] for name in op.dtype_attrs]
     return parts[0] if len(parts) == 1 else tuple(parts)
@@ -298,7 +298,9 @@ def find_kernel_row(op: Op, device: Any, dtype: DType | None) -> Any:
             continue
         if entry.value.dtypes is None or dtype is None or dtype.name in entry.value.dtypes:
             return entry.value
-    present = ", ".join(f"{where} ({'*' if e.value.dtypes is None else ', '.join(sorted(e.value.dtypes))})" for where, e in sorted(rows.items())) or "none"
+    present = (
+        ", ".join(f"{where} ({'*' if e.value.dtypes is None else ', '.join(sorted(e.value.dtypes))})" for where, e in sorted(rows.items())) or "none"
+    )
     raise KernelNotFoundError(
         f"no kernel for op {op.name!r} on device {device.name!r} with dtype {dtype.name if dtype else 'none'}; kernels present: {present}. "
         "Run `treadle plugins` to see what is loaded."

@@ -13,13 +13,13 @@ from treadle.contracts.passes import PassReport
 from treadle.contracts.spec import Spec, is_concrete
 from treadle.conversion import to_tuples
 from treadle.errors import InvalidArgumentError
-from treadle.grappler.item import GrapplerItem
-from treadle.grappler.meta import MetaOptimizer
-from treadle.grappler.schedule import in_force
 from treadle.graph.func_graph import FuncGraph
 from treadle.graph.graph import Node, Value
 from treadle.graph.inline import caller_sizes, inlined, inner_graphs, specialise
 from treadle.graph.structural import CALL, CONDS, CONST, CUSTOM, LOOPS, PLACEHOLDER, READ
+from treadle.grappler.item import GrapplerItem
+from treadle.grappler.meta import MetaOptimizer
+from treadle.grappler.schedule import in_force
 from treadle.registry import registry
 from treadle.runtime.plan import Plan
 from treadle.state import LOCAL
@@ -44,9 +44,7 @@ class Executable:
         self.reports: list[PassReport] = optimise(self.item)
         positions = {value: i for i, value in enumerate(graph.inputs)}
         optimised = self.item.graph
-        bound = {
-            optimised.inputs[positions[values[value]]]: thing for thing, value in function.captures if isinstance(thing, Variable)
-        }
+        bound = {optimised.inputs[positions[values[value]]]: thing for thing, value in function.captures if isinstance(thing, Variable)}
         self.device = device
         self.plan = device.compile(self.item) or Plan(optimised, device, bound)
         self.keys = [device.key(v.spec.dtype) for v in optimised.outputs]
@@ -178,17 +176,13 @@ class AtomicFunction:
         for tape in tapes:
             for variable in [*self.variables, *(a for a in arguments if isinstance(a, Variable))]:
                 tape.touch(variable)
-        constants = tuple(
-            i for i, (tensor, _) in enumerate(self.graph.captured_constants) if any(tensor._id in tape._watched for tape in tapes)
-        )
+        constants = tuple(i for i, (tensor, _) in enumerate(self.graph.captured_constants) if any(tensor._id in tape._watched for tape in tapes))
         if constants:
             return self.promote(constants).call([*arguments, *(self.graph.captured_constants[i][0] for i in constants)])
         things = {value: thing for thing, value in self.captures}
         given = iter(arguments)
         sources = [things[value] if value in things else next(given) for value in self.graph.inputs]
-        wanted = tuple(
-            source.dtype.is_differentiable and any(source._id in tape._watched for tape in tapes) for source in sources
-        )
+        wanted = tuple(source.dtype.is_differentiable and any(source._id in tape._watched for tape in tapes) for source in sources)
         if not any(wanted):
             return self._call_unwatched(arguments)
         halves = self.halves(wanted)
@@ -398,7 +392,6 @@ def graph_gradients(nodes: list[Node], targets: list[Value], cotangents: dict[in
             if declared.kind != "host"
             for i in (entry if isinstance(entry, list) else [entry])
         ]
-        needs = tuple(i != 0 for i in flat_ids)
         given = [_host(d, i) for d, i in zip(node.op.inputs, inputs, strict=True)]
         records.append(GradientContext(node.op, given, [tensor(v) for v in node.outputs], node.attrs, flat_ids, outputs, specs))
     arrived: dict[int, Any] = {}
@@ -433,5 +426,3 @@ def _past_results(pull: Any, count: int) -> Any:
 
 def _same(cotangents: list[Any]) -> list[Any]:
     return cotangents
-
-

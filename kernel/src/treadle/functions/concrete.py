@@ -84,7 +84,11 @@ class ConcreteFunction:
         """The arguments' specs, as ``(args, kwargs)``."""
         names = iter(self.names)
         leaves = [
-            TensorSpec(part.dims, part.dtype, next(names)) if isinstance(part, TensorPart) else part if isinstance(part, VariablePart) else getattr(part, "value", part)
+            TensorSpec(part.dims, part.dtype, next(names))
+            if isinstance(part, TensorPart)
+            else part
+            if isinstance(part, VariablePart)
+            else getattr(part, "value", part)
             for part in self.key.parts
         ]
         return self.key.structure.unflatten(leaves)  # type: ignore[no-any-return]
@@ -149,7 +153,10 @@ class ConcreteFunction:
 
     def pretty_printed_signature(self, verbose: bool = True) -> str:
         """The signature as text."""
-        arguments = ", ".join(f"{name}: {part!r}" for name, part in zip(self.names, [p for p in self.key.parts if isinstance(p, TensorPart | VariablePart)], strict=True))
+        arguments = ", ".join(
+            f"{name}: {part!r}"
+            for name, part in zip(self.names, [p for p in self.key.parts if isinstance(p, TensorPart | VariablePart)], strict=True)
+        )
         python = [repr(p) for p in self.key.parts if not isinstance(p, TensorPart | VariablePart)]
         fixed = f"; fixed: {', '.join(python)}" if python else ""
         return f"{self.name}({arguments}{fixed}) -> {self.structured_outputs!r}"

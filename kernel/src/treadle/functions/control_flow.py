@@ -416,7 +416,8 @@ def _loop_traced(cond: Callable[..., Any], body: Callable[..., Any], first: Any,
         if invariants is not None:
             where = next(i for i, (a, b) in enumerate(zip(specs, relaxed, strict=True)) if a is not b)
             raise ValueError(
-                f"while_loop: loop variable {where} enters a turn with shape {specs[where].shape} and leaves it with another; give a shape_invariant that holds for both"
+                f"while_loop: loop variable {where} enters a turn with shape {specs[where].shape} and leaves it with another; "
+                "give a shape_invariant that holds for both"
             )
         specs = relaxed
     condition = _traced(cond, "loop condition", specs, pack)
@@ -440,7 +441,9 @@ def _loop_traced(cond: Callable[..., Any], body: Callable[..., Any], first: Any,
 
 def _outputs(traced: Traced, tensors: list[Any]) -> list[Value]:
     if len(traced.graph.outputs) != len(tensors):
-        raise TypeError(f"while_loop: the body gives {len(traced.graph.outputs)} tensors for {len(tensors)} loop variables; a loop variable cannot become None")
+        raise TypeError(
+            f"while_loop: the body gives {len(traced.graph.outputs)} tensors for {len(tensors)} loop variables; a loop variable cannot become None"
+        )
     return traced.graph.outputs
 
 

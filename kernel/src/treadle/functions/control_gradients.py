@@ -23,6 +23,7 @@ from treadle.registry import registry
 from treadle.state import LOCAL
 from treadle.tensor import SymbolicTensor
 
+
 class Control:
     """What differentiation remembers of a branch or loop, as long as its graph lives.
 
@@ -242,7 +243,9 @@ def _pull_loop(node: Node, needs: list[int], cotangents: list[Any]) -> list[Any]
     with state.recording(inner):
         carried_in = [SymbolicTensor(inner.placeholder(Spec(_fresh(t.dims), t.dtype), "cotangent")) for t in start]
         saved_in = [SymbolicTensor(inner.placeholder(Spec(_fresh(s.dims), s.dtype), "saved")) for s in half.saved_specs]
-        cotangents_in = {i: SymbolicTensor(inner.placeholder(Spec(_fresh(results[i].dims), results[i].dtype), "cotangent")) for i in pushed_cotangents}
+        cotangents_in = {
+            i: SymbolicTensor(inner.placeholder(Spec(_fresh(results[i].dims), results[i].dtype), "cotangent")) for i in pushed_cotangents
+        }
         of_carried = dict(zip(floats, carried_in[: len(floats)], strict=True))
         arrived = []
         for i, value in enumerate(half.outputs):

@@ -192,8 +192,8 @@ class Function:
             if again:
                 variable, source = again[0]
                 raise ValueError(
-                    f"{self._name!r} creates a Variable ({variable.name}) on every call, at {source}; a traced function may create Variables only once, on its first call. "
-                    "Create it outside the function, or guard it: `if self.v is None: self.v = td.Variable(...)`"
+                    f"{self._name!r} creates a Variable ({variable.name}) on every call, at {source}; "
+                    "a traced function may create Variables only once, on its first call. Create it outside the function, or guard it: `if self.v is None: self.v = td.Variable(...)`"
                 )
         if wider is not call:
             self._relaxed.append(concrete)
@@ -438,7 +438,9 @@ def _one_at_a_time(key: Any) -> Iterator[None]:
             if other.thread == me:
                 other.depth += 1
                 if other.depth > _MOST_NESTED_TRACES:
-                    raise RecursionError("a traced function calls itself with the same signature without an end; let a Python number that is an argument get smaller")
+                    raise RecursionError(
+                        "a traced function calls itself with the same signature without an end; let a Python number that is an argument get smaller"
+                    )
                 break
             if _leads_to(other, me):
                 break
@@ -521,5 +523,3 @@ def function(
         return Function(f, input_signature, autograph, relax, options)
 
     return decorate if func is None else decorate(func)
-
-

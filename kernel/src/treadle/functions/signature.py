@@ -228,7 +228,10 @@ class Signature:
     def _fit(self, spec: Any, value: Any, path: str) -> Any:
         if isinstance(spec, Variable):
             if value is not spec:
-                raise TypeError(f"{self.name}: the input_signature has the Variable {spec.name!r} itself for {path}; leave the argument out, or give that Variable")
+                raise TypeError(
+                    f"{self.name}: the input_signature has the Variable {spec.name!r} itself for {path}; "
+                    "leave the argument out, or give that Variable"
+                )
             return value
         if isinstance(spec, TensorSpec):
             return self._fit_tensor(spec, value, path)
@@ -251,7 +254,8 @@ class Signature:
                 return spec
             if isinstance(value, np.ndarray | np.generic) and value.dtype != spec.dtype.numpy:
                 raise DTypeError(
-                    f"{self.name}: {path} must be {spec.dtype.name} by the input_signature, and the NumPy value is {value.dtype.name}; use .astype, or td.cast"
+                    f"{self.name}: {path} must be {spec.dtype.name} by the input_signature, and the NumPy value is {value.dtype.name}; "
+                    "use .astype, or td.cast"
                 )
             try:
                 value = convert_to_tensor(value, spec.dtype)

@@ -12,7 +12,7 @@ from treadle import nest, plugins, state
 from treadle.conversion import convert_to_tensor
 from treadle.functions.atomic import AtomicFunction
 from treadle.functions.concrete import ConcreteFunction, Static
-from treadle.functions.signature import Call, Key, TensorPart, VariablePart, spec_of_part
+from treadle.functions.signature import Call, TensorPart, VariablePart, spec_of_part
 from treadle.graph.func_graph import FuncGraph
 from treadle.graph.graph import Value
 from treadle.state import LOCAL
@@ -67,7 +67,6 @@ def _placeholders(graph: FuncGraph, call: Call, paths: list[str]) -> tuple[list[
         else:
             leaves.append(SymbolicTensor(value))
     return leaves, names
-
 
 
 def _results(graph: FuncGraph, found: list[Any], name: str) -> tuple[list[Any], list[Value]]:

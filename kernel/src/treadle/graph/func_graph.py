@@ -221,5 +221,3 @@ def _plain(value: Any) -> Any:
     if not isinstance(value, Tensor) and hasattr(value, "__index__") and not hasattr(type(value), "__treadle_tensor__"):
         return int(value)
     return None
-
-

@@ -281,8 +281,7 @@ class Graph:
         return node.out
 
     def _after_inputs(self) -> Node | None:
-        node = self.inputs[-1].node.next if self.inputs else self._first
-        return node
+        return self.inputs[-1].node.next if self.inputs else self._first
 
     # ------------------------------------------------------------------ rewriting
 
@@ -385,8 +384,7 @@ class Graph:
             source=node.source,
         )
         copied.device = node.device
-        for mine, theirs in zip(node.outputs, copied.outputs, strict=True):
-            values[mine] = theirs
+        values.update(zip(node.outputs, copied.outputs, strict=True))
 
     def copy(self) -> tuple[Graph, dict[Value, Value]]:
         """A graph of its own with the same nodes, and this one's values to the copy's."""

@@ -76,7 +76,6 @@ def caller_sizes(callee: Graph, given: list[Value]) -> dict[Dim, Size]:
     """The callee's symbols in terms of the caller's sizes."""
     binding: dict[Dim, Size] = {}
     for mine, theirs in zip(callee.inputs, given, strict=True):
-        for symbol, size in zip(mine.spec.dims or (), theirs.spec.dims or (), strict=False):
-            if isinstance(symbol, Dim) and symbol.name is not None:
-                binding[symbol] = size
+        pairs = zip(mine.spec.dims or (), theirs.spec.dims or (), strict=False)
+        binding.update({symbol: size for symbol, size in pairs if isinstance(symbol, Dim) and symbol.name is not None})
     return binding

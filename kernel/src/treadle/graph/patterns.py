@@ -1,7 +1,7 @@
 """Patterns over values, and the rewriting of a graph by rows of pattern and replacement.
 
-A row is ``(pattern, replacement)``: ``(call("multiply", x, Const(1)), lambda graph, node, x: x)``. The replacement gets the graph, the node matched and the
-captures by name, and gives a value or None. It is used only if its dtype and dims are provably those of what it replaces.
+A row is ``(pattern, replacement)``: ``(call("multiply", x, Const(1)), lambda graph, node, x: x)``. The replacement gets the graph, the node matched
+and the captures by name, and gives a value or None. It is used only if its dtype and dims are provably those of what it replaces.
 """
 
 from __future__ import annotations

@@ -192,7 +192,7 @@ class _Reader:
             else:
                 values.append(self._value(item, number))
                 splits.append(-1)
-        attrs = {**{k: v for k, v in op.defaults.items()}, **self._attrs(attrs_text, number)}
+        attrs = {**op.defaults, **self._attrs(attrs_text, number)}
         specs = [self._spec(s, number) for s in _split(specs_text or "")] if specs_text else None
         if op is CONST:
             node = self._graph.add(op, [], {"value": as_constant(attrs["value"])}, source=UNKNOWN)

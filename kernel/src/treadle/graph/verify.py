@@ -27,7 +27,9 @@ def verify(graph: Graph) -> None:
             raise GraphError(f"{graph.name}: two nodes are called {node.name!r}")
         for value in node.inputs:
             if value not in defined:
-                raise GraphError(f"{graph.name}: {node!r} reads {value.name!r} of {value.node.op.name!r}, which is not defined before it (made at {node.source})")
+                raise GraphError(
+                    f"{graph.name}: {node!r} reads {value.name!r} of {value.node.op.name!r}, which is not defined before it (made at {node.source})"
+                )
             if node not in value.uses:
                 raise GraphError(f"{graph.name}: {node!r} reads {value.name!r}, whose uses do not list it")
         for i, value in enumerate(node.outputs):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from treadle.conversion import from_array, host_value
 from treadle.contracts.passes import PassContext
+from treadle.conversion import from_array, host_value
 from treadle.eager.dispatch import find_kernel, quietly
 from treadle.graph.graph import Graph
 from treadle.graph.structural import CONST
@@ -59,5 +59,3 @@ class Context(PassContext):
             return None  # it fails: then it must fail when the function runs, not while it is optimised
         results = [result] if op.outputs == "one" else list(result)
         return [device.copy_out(device.normalize(r)) for r in results]
-
-

@@ -17,10 +17,10 @@ import numpy as np
 from treadle import plugins
 from treadle.contracts.passes import PassReport
 from treadle.errors import GraphError
-from treadle.grappler.item import Context, GrapplerItem
-from treadle.grappler.schedule import Schedule, ScheduledPass
 from treadle.graph.graph import Graph
 from treadle.graph.verify import verify
+from treadle.grappler.item import Context, GrapplerItem
+from treadle.grappler.schedule import Schedule, ScheduledPass
 
 
 class OptimizerWarning(UserWarning):
@@ -118,8 +118,8 @@ class MetaOptimizer:
 
     def _tell(self, report: PassReport) -> None:
         warnings.warn(
-            f"optimizer pass {report.name!r} (plugin {report.plugin!r}, {plugins.host.distribution_of(report.plugin)}) was rolled back on {report.graph!r}: "
-            f"{report.error}. The function runs without it.",
+            f"optimizer pass {report.name!r} (plugin {report.plugin!r}, {plugins.host.distribution_of(report.plugin)}) was rolled back "
+            f"on {report.graph!r}: {report.error}. The function runs without it.",
             OptimizerWarning,
             stacklevel=2,
         )

@@ -5,7 +5,6 @@ from __future__ import annotations
 from treadle.graph.graph import Graph, Node, Value
 from treadle.graph.structural import ASSIGN, CONDS, CONST, LOOPS, PLACEHOLDER, READ
 
-
 _FOREIGN = frozenset((CONST, PLACEHOLDER, READ)) | CONDS | LOOPS
 """Ops whose results somebody else may hold."""
 

@@ -352,13 +352,18 @@ class _Writer:
                 view = self.views.pop(value, None)
                 if view is not None:
                     self.views[node.out] = view
-                name = self.names.pop(value)
-                return name
+                return self.names.pop(value)
         return None
 
     def _wants_arena(self, node: Node) -> bool:
         spec = node.out.spec
-        return self._depth == 0 and spec.is_static and spec.nbytes >= LARGE and not self.live.memory[node.out].escapes and isinstance(self.device.allocate((1,), spec.dtype), np.ndarray)
+        return (
+            self._depth == 0
+            and spec.is_static
+            and spec.nbytes >= LARGE
+            and not self.live.memory[node.out].escapes
+            and isinstance(self.device.allocate((1,), spec.dtype), np.ndarray)
+        )
 
 
 class _Lines:
@@ -413,5 +418,3 @@ def _checkout(free: list[Any], make: Callable[[], Any]) -> Any:
         return free.pop()
     except IndexError:
         return make()
-
-

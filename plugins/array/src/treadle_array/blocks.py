@@ -141,7 +141,7 @@ def broadcasting(xp: Any, steps: Callable[..., Any]) -> Callable[..., Any]:
 
     def run(inputs: list[Any], out: Any = None) -> Any:
         dtype = inputs[0].dtype
-        shape, merged, shapes = merged_shapes(*[x.shape for x in inputs])
+        shape, merged, shapes = _merged(*[x.shape for x in inputs])
         result = xp.empty(shape, dtype) if out is None else out
         short = is_short(dtype)
         if not short and result.size <= limit:
@@ -150,8 +150,8 @@ def broadcasting(xp: Any, steps: Callable[..., Any]) -> Callable[..., Any]:
         parts = [x.reshape(s) for x, s in zip(inputs, shapes, strict=True)]
         target = result.reshape(merged)
         count = merged[0]
-        rows = rows_of_block(xp, merged)
-        parts = repeated(xp, parts, merged, rows)
+        rows = _rows_of_block(xp, merged)
+        parts = _repeated(xp, parts, merged, rows)
         between = xp.empty((rows, *merged[1:]), xp.float32) if short else None
         for start in range(0, count, rows):
             here = slice(start, start + rows)
@@ -168,12 +168,12 @@ def broadcasting(xp: Any, steps: Callable[..., Any]) -> Callable[..., Any]:
     return run
 
 
-def rows_of_block(xp: Any, shape: tuple[int, ...]) -> int:
+def _rows_of_block(xp: Any, shape: tuple[int, ...]) -> int:
     """How many rows of the first axis make a block; no more than there are, and 1 at least."""
     return max(1, min(shape[0], _BROADCAST * block_of(xp) // max(1, math.prod(shape[1:]))))
 
 
-def repeated(xp: Any, parts: list[Any], shape: tuple[int, ...], rows: int) -> list[Any]:
+def _repeated(xp: Any, parts: list[Any], shape: tuple[int, ...], rows: int) -> list[Any]:
     """Arrays that broadcast, those that are the same in every block repeated for one: NumPy is slow at broadcasting short rows."""
     if rows >= shape[0]:
         return parts
@@ -182,7 +182,7 @@ def repeated(xp: Any, parts: list[Any], shape: tuple[int, ...], rows: int) -> li
 
 
 @lru_cache(1024)
-def merged_shapes(*shapes: tuple[int, ...]) -> tuple[tuple[int, ...], tuple[int, ...], list[tuple[int, ...]]]:
+def _merged(*shapes: tuple[int, ...]) -> tuple[tuple[int, ...], tuple[int, ...], list[tuple[int, ...]]]:
     """The broadcast shape; the same with neighbouring axes merged wherever all inputs allow it; and what each input is reshaped to for that.
 
     Raises:

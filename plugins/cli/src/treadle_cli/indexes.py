@@ -36,7 +36,9 @@ def text(package: str) -> str:
     parts = [_HEAD]
     ops = declarations_index(modules)
     if ops:
-        parts.append(_mapping("OPS", "dict[str, tuple[tuple[str, ...], tuple[str, ...]]]", ops, "Module to the names of its ops and its public names."))
+        parts.append(
+            _mapping("OPS", "dict[str, tuple[tuple[str, ...], tuple[str, ...]]]", ops, "Module to the names of its ops and its public names.")
+        )
     kernels = kernels_index(modules)
     if kernels:
         parts.append(_mapping("KERNELS", "dict[str, tuple[str, ...]]", kernels, "Module to the names of the ops that it has kernels for."))
@@ -47,8 +49,7 @@ def _mapping(name: str, kind: str, content: dict[str, Any], summary: str) -> str
     lines = [f"{name}: {kind} = {{"]
     for module, value in content.items():
         lines.append(f'    "{module}": (')
-        for item in value:
-            lines.append(f"        {_strings(item)}," if isinstance(item, tuple) else f'        "{item}",')
+        lines += [f"        {_strings(item)}," if isinstance(item, tuple) else f'        "{item}",' for item in value]
         lines.append("    ),")
     return "\n".join([*lines, "}", f'"""{summary}"""', ""])
 

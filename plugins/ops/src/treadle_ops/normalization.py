@@ -31,48 +31,20 @@ def standardize(x: Spec, mean: Sequence[Spec], factors: Sequence[Spec], offset: 
     return Spec(broadcast(*everything), same_dtype(*everything, kinds=FLOATING))
 
 
-@op("standardize_grad")
-def standardize_grad(g: Spec, x: Spec, mean: Sequence[Spec], factors: Sequence[Spec], offset: Sequence[Spec]) -> list[Spec]:
-    """The gradients of ``standardize``: of the broadcast ``x``, of the mean, of each factor and of the offset."""
-    others = (*mean, *factors, *offset)
-    dtype = same_dtype(g, x, *others, kinds=FLOATING)
-    return [Spec(broadcast(g, x, *others), dtype), *[Spec(p.dims, dtype) for p in others]]
-
-
 @gradient(standardize)
 def _(ctx: Any, g: Any) -> Any:
     x, mean, factors, offset = ctx.inputs
-    if not any(ctx.needs[1:]):
-        return sum_like(standardize(g, [], list(factors), []) if factors else g, x), None, None, None
-    along_x, *others = standardize_grad(g, x, list(mean), list(factors), list(offset))
-    first = len(mean) + len(factors)
-    return sum_like(along_x, x), others[: len(mean)], others[len(mean) : first], others[first:]
-
-
-@gradient(standardize_grad)
-def _(ctx: Any, h_x: Any, *others: Any) -> Any:
-    # The gradients contracted with h are g contracted with the derivative of standardize in the direction h.
-    g, x, mean, factors, offset = ctx.inputs
-    mean, factors = list(mean), list(factors)
-    h_mean, h_factors, h_offset = list(others[: len(mean)]), others[len(mean) : len(mean) + len(factors)], others[len(mean) + len(factors) :]
-
-    def without(*gone: int) -> list[Any]:
-        return [f for i, f in enumerate(factors) if i not in gone]
-
-    along_g = standardize(h_x, h_mean, factors, list(h_offset))
-    along_x, along_factors = None, []
-    for i, h in enumerate(h_factors):
-        along_g = add(along_g, standardize(x, mean, [h, *without(i)], []))
-        term = standardize(g, [], [h, *without(i)], [])
-        along_x = term if along_x is None else add(along_x, term)
-        slope = standardize(h_x, h_mean, [g, *without(i)], [])
-        for j, other in enumerate(h_factors):
-            if j != i:
-                slope = add(slope, standardize(x, mean, [g, other, *without(i, j)], []))
-        along_factors.append(sum_like(slope, factors[i]))
-    if along_x is None:
-        return along_g, None, None, None, None
-    return along_g, sum_like(along_x, x), [negative(sum_like(along_x, m)) for m in mean], along_factors, None
+    needs = ctx.needs
+    first = 1 + len(mean)
+    along_x, along_mean, along_factors = None, [None] * len(mean), []
+    if any(needs[:first]):
+        scaled = standardize(g, [], list(factors), []) if factors else g
+        along_x = sum_like(scaled, x) if needs[0] else None
+        along_mean = [negative(sum_like(scaled, m)) if needs[1 + i] else None for i, m in enumerate(mean)]
+    for i, factor in enumerate(factors):
+        others = [*factors[:i], *factors[i + 1 :]]
+        along_factors.append(sum_like(standardize(x, list(mean), [g, *others], []), factor) if needs[first + i] else None)
+    return along_x, along_mean, along_factors, [sum_like(g, o) for o in offset]
 
 
 @public("nn.batch_normalization")

@@ -30,11 +30,13 @@ class GpuDevice(Device):
     def __init__(self, index: int) -> None:
         super().__init__(index)
         import cupy
+        import cupyx
 
         self._cupy = cupy
         self._process = os.getpid()
         self._card = cupy.cuda.Device(index)
         self._using = cupy.cuda.using_allocator
+        self._errors = cupyx.errstate
         self.array_type = cupy.ndarray
         self._peak = 0
         with self._card:
@@ -71,9 +73,9 @@ class GpuDevice(Device):
 
     @contextlib.contextmanager
     def active(self) -> Iterator[None]:
-        """Make this card, its stream and its memory the current ones of the thread."""
+        """Make this card, its stream and its memory the current ones of the thread, and cuSOLVER's complaints errors, which are ignored otherwise."""
         self._require_own_process()
-        with self._card, self.stream, self._using(self._allocate):
+        with self._card, self.stream, self._using(self._allocate), self._errors(linalg="raise"):
             yield
 
     @property

@@ -15,6 +15,9 @@ from cupy._api import API, NotPlayedError
 from cupy._indexing import blocks_of, on_host
 
 SUPPORTED = "?bBhHiIlLqQefdFD"
+_ATOMIC = {"add": "iILQefd", "sub": "iI", "max": "iILQfd", "min": "iILQfd", "and": "ilIL", "or": "ilIL", "xor": "ilIL"}
+"""What ``ufunc.at`` takes, by CuPy's name: no int64 for sums and maxima in version 13."""
+
 
 
 def get_dtype(dtype: Any) -> np.dtype[Any]:
@@ -267,16 +270,17 @@ class ndarray:  # noqa: N801 - CuPy's name
         return fresh(self._host.repeat(repeats._host if isinstance(repeats, ndarray) else repeats, axis), self)
 
     def _scatter(self, ufunc: Any, name: str, index: Any, value: Any) -> None:
-        """``ufunc.at`` for the dtypes that atomic operations exist for."""
-        allowed = {"sub": "iIL"}.get(name, "iILQfd" + ("e" if name == "add" else "") + ("lq" if name in ("and", "or", "xor") else ""))
-        if name in ("and", "or", "xor"):
-            allowed = "ilIL"
-        if self.dtype.char not in allowed:
+        """``ufunc.at`` for the dtypes that atomic operations exist for; those of maxima skip NaN and round float64 to float32."""
+        if self.dtype.char not in _ATOMIC[name]:
             raise TypeError(f"cupy.{ufunc.__name__}.at does not support {self.dtype}")
         value = value if isinstance(value, ndarray) else array(value, self.dtype)
         cuda.launch([value._block, *blocks_of(index)], [self._block])
+        host, added = self._host, converted(value._host, self.dtype)
+        if name in ("max", "min") and self.dtype.kind == "f":
+            ufunc = np.fmax if name == "max" else np.fmin
+            added = added.astype(np.float32)
         with np.errstate(all="ignore"):
-            ufunc.at(self._host, on_host(index, self.shape), converted(value._host, self.dtype))
+            ufunc.at(host, on_host(index, self.shape), added)
 
     def scatter_add(self, slices: Any, value: Any) -> None:
         self._scatter(np.add, "add", slices, value)

@@ -1,7 +1,8 @@
-"""Linear algebra. What has no answer gives NaN: cuSOLVER's complaint is not read unless one asks for it."""
+"""Linear algebra. What has no answer gives NaN: cuSOLVER's complaint is not read unless ``cupyx.errstate(linalg="raise")`` asks for it."""
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,11 @@ from cupy import _functions
 from cupy._api import API, missing
 from cupy._functions import matmul, require_array
 
+class _Errors(threading.local):
+    raised = False
+
+
+ERRORS = _Errors()
 LinAlgError = np.linalg.LinAlgError
 _USED = {"cholesky", "inv", "solve"}
 __all__ = ["LinAlgError", "cholesky", "inv", "matmul", "solve"]
@@ -26,7 +32,9 @@ def _each(function: Any, *arrays: Any) -> Any:
     for parts in zip(*hosts, strict=True):
         try:
             results.append(function(*parts))
-        except LinAlgError:
+        except LinAlgError as error:
+            if ERRORS.raised:
+                raise LinAlgError(f"Error reported by {function.__name__} in cuSOLVER. devInfo = 1. Please refer to the cuSOLVER documentation.") from error
             results.append(np.full(parts[-1].shape, np.nan, parts[-1].dtype))
     if not results:
         return _functions.fresh(np.empty(lead + hosts[-1].shape[-2:], hosts[-1].dtype), *arrays)

@@ -37,7 +37,7 @@ def _extreme(xp: Any, method: str, of_two: Any, of_no_floats: float, of_no_integ
         if by_columns and axis is not None and x.ndim > 1 and len(axis) == 1 and x.shape[-1] < FEW and axis[0] in (-1, x.ndim - 1) and x.size >= 1024:
             found = wide[..., 0].copy()
             for k in range(1, x.shape[-1]):
-                of_two(found, wide[..., k], found)
+                of_two(found, wide[..., k], out=found)
             found = found[..., None] if keepdims else found
         else:
             found = getattr(wide, method)(axis=axis, keepdims=keepdims)

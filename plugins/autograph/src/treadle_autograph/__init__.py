@@ -1,0 +1,1 @@
+"""Python control flow on the values of tensors, for functions that treadle traces."""

@@ -1,0 +1,180 @@
+"""Which names statements bind and read, in the scope that they stand in.
+
+Scopes inside (functions, lambdas, classes) count as reads of what is free in them. A comprehension runs at once, so what it reads is read here; its
+own targets are its own.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from typing import Any
+
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+SCOPES = (*FUNCTIONS, ast.ClassDef)
+COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+HIDDEN = "ag__"
+"""What every generated name begins with."""
+
+
+def bound(nodes: Iterable[ast.AST]) -> set[str]:
+    """The names that statements bind."""
+    found: set[str] = set()
+    for node in nodes:
+        _bound(node, found)
+    return found
+
+
+def _bound(node: ast.AST, found: set[str]) -> None:
+    kind = type(node)
+    if kind is ast.Name:
+        if not isinstance(node.ctx, ast.Load):  # type: ignore[attr-defined]
+            found.add(node.id)  # type: ignore[attr-defined]
+        return
+    if kind is ast.Constant:
+        return
+    if isinstance(node, SCOPES):
+        if not isinstance(node, ast.Lambda):
+            found.add(node.name)
+        return
+    if isinstance(node, COMPREHENSIONS):
+        found.update(n.target.id for n in ast.walk(node) if isinstance(n, ast.NamedExpr) and isinstance(n.target, ast.Name))
+        return
+    if isinstance(node, ast.alias):
+        found.add(node.asname or node.name.partition(".")[0])
+    elif isinstance(node, ast.ExceptHandler | ast.MatchAs | ast.MatchStar) and node.name:
+        found.add(node.name)
+    elif isinstance(node, ast.MatchMapping) and node.rest:
+        found.add(node.rest)
+    for child in ast.iter_child_nodes(node):
+        _bound(child, found)
+
+
+def attributes_set(nodes: Iterable[ast.AST]) -> set[str]:
+    """The attributes of names that statements set, such as ``self.x``; deeper ones too."""
+    found = set()
+    for top in nodes:
+        for node in walk_scope(top):
+            if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and (path := dotted(node)):
+                found.add(path)
+    return found
+
+
+def dotted(node: ast.AST) -> str | None:
+    """``a.b.c`` as text, or None if it does not begin with a name."""
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    return ".".join([node.id, *reversed(parts)]) if isinstance(node, ast.Name) else None
+
+
+def walk_scope(node: ast.AST) -> Iterable[ast.AST]:
+    """A node and what is inside it, without the bodies of functions and classes."""
+    waiting = [node]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        if not isinstance(node, SCOPES):
+            waiting += ast.iter_child_nodes(node)
+
+
+def reads(node: ast.AST | None) -> set[str]:
+    """The names that an expression or statement reads, those free in scopes inside it included."""
+    found: set[str] = set()
+    if node is not None:
+        _reads(node, found)
+    return found
+
+
+def _reads(node: ast.AST, found: set[str]) -> None:
+    kind = type(node)
+    if kind is ast.Name:
+        if isinstance(node.ctx, ast.Load):  # type: ignore[attr-defined]
+            found.add(node.id)  # type: ignore[attr-defined]
+    elif isinstance(node, SCOPES):
+        found.update(free(node))
+        for part in outside(node):
+            _reads(part, found)
+    elif isinstance(node, COMPREHENSIONS):
+        inner: set[str] = set()
+        own: set[str] = set()
+        for child in ast.iter_child_nodes(node):
+            _reads(child, inner)
+        for generator in node.generators:
+            _bound(generator.target, own)
+        found.update(inner - own)
+    elif kind is not ast.Constant:
+        for child in ast.iter_child_nodes(node):
+            _reads(child, found)
+
+
+def outside(node: Any) -> list[ast.AST]:
+    """The parts of a function or class that are evaluated where it stands: decorators, defaults, annotations, bases."""
+    if isinstance(node, ast.ClassDef):
+        return [*node.decorator_list, *node.bases, *(k.value for k in node.keywords)]
+    args = node.args
+    parts = [*args.defaults, *(d for d in args.kw_defaults if d is not None)]
+    if not isinstance(node, ast.Lambda):
+        every = [*args.posonlyargs, *args.args, *args.kwonlyargs, *(a for a in (args.vararg, args.kwarg) if a is not None)]
+        parts += [*node.decorator_list, *(a.annotation for a in every if a.annotation is not None), *([node.returns] if node.returns else [])]
+    return parts
+
+
+def parameters(node: Any) -> set[str]:
+    """The names of a function's parameters."""
+    args = node.args
+    found = {a.arg for a in (*args.posonlyargs, *args.args, *args.kwonlyargs)}
+    return found | {a.arg for a in (args.vararg, args.kwarg) if a is not None}
+
+
+def body_of(node: Any) -> list[Any]:
+    """The statements of a function or class; a lambda's expression."""
+    return [node.body] if isinstance(node, ast.Lambda) else node.body
+
+
+def declared(nodes: Iterable[ast.AST], kind: type) -> set[str]:
+    """The names of ``global`` or ``nonlocal`` statements."""
+    return {name for top in nodes for node in walk_scope(top) if isinstance(node, kind) for name in node.names}  # type: ignore[attr-defined]
+
+
+def free(node: Any) -> set[str]:
+    """The names that a function or class takes from outside."""
+    inside = body_of(node)
+    used: set[str] = set()
+    for part in inside:
+        _reads(part, used)
+    nonlocals = declared(inside, ast.Nonlocal)
+    own = bound(inside) | (set() if isinstance(node, ast.ClassDef) else parameters(node))
+    return (used | nonlocals) - (own - nonlocals) - declared(inside, ast.Global)
+
+
+class Scope:
+    """The names of one function.
+
+    Args:
+        node: the function.
+
+    Attributes:
+        local: names that are its own.
+        global_: names that it declares global.
+        shared: names that functions inside it use too; they may be read at any time.
+        rebound: those of them that functions inside it bind.
+    """
+
+    def __init__(self, node: Any) -> None:
+        body = body_of(node)
+        self.global_ = declared(body, ast.Global)
+        self.outer = declared(body, ast.Nonlocal)
+        self.params = parameters(node)
+        self.local = (bound(body) | self.params) - self.global_ - self.outer
+        self.shared: set[str] = set()
+        self.rebound: set[str] = set()
+        mine = self.local | self.outer
+        for top in body:
+            for inner in walk_scope(top):
+                if isinstance(inner, SCOPES):
+                    self.shared |= free(inner) & mine
+                    for deeper in ast.walk(inner):
+                        if isinstance(deeper, ast.Nonlocal):
+                            self.rebound |= set(deeper.names) & mine
