@@ -110,6 +110,8 @@ OWN: dict[str, str] = {
     "config.experimental.get_device_details": "configuration:get_device_details",
     "config.experimental.enable_op_determinism": "configuration:enable_op_determinism",
     "config.experimental.get_synchronous_execution": "configuration:get_synchronous_execution",
+    "test.compute_gradient": "testing.jacobians:compute_gradient",
+    "testing": "testing",
     "plugins": "plugins",
     "settings": "settings",
     "errors": "errors",

@@ -383,7 +383,8 @@ class SymbolicTensor(Tensor):
         self._refuse(
             "using a tensor as a Python bool is not allowed",
             "Use td.cond or td.where to choose by a tensor; a Python `if`, `while`, `and`, `or` or `not` decides while tracing, "
-            "when the value is not known (its function is run as written: AutoGraph does not convert it, for instance as its source is not available).",
+            "when the value is not known (its function is run as written: AutoGraph does not convert it, for instance as its source is not "
+            "available).",
         )
 
     def _scalar(self, kind: str) -> Any:

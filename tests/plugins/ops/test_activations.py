@@ -145,8 +145,8 @@ def test_leaky_relu_of_integers_is_float32():
 
 def test_crelu_joins_both_signs(every_mode, check_gradient):
     x = np.array([[-1.0, 2.0, -3.0]])
-    assert every_mode(td.nn.crelu, x, rank=False)[0].tolist() == [[0, 2, 0, 1, 0, 3]]
-    assert every_mode(lambda t: td.nn.crelu(t, axis=0), x, rank=False)[0].tolist() == [[0, 2, 0], [1, 0, 3]]
+    assert every_mode(td.nn.crelu, x)[0].tolist() == [[0, 2, 0, 1, 0, 3]]
+    assert every_mode(lambda t: td.nn.crelu(t, axis=0), x)[0].tolist() == [[0, 2, 0], [1, 0, 3]]
     check_gradient(td.nn.crelu, x)
 
 

@@ -49,7 +49,9 @@ def test_integers_are_counted_by_their_value(dtype, every_mode):
 
 def test_rows_are_counted_each(every_mode):
     x = np.int32([[1, 1, 3], [0, 2, 2]])
-    counts, binary = every_mode(lambda x: (td.math.bincount(x, axis=-1), td.math.bincount(x, axis=-1, binary_output=True, maxlength=3)), x, rank=False)
+    counts, binary = every_mode(
+        lambda x: (td.math.bincount(x, axis=-1), td.math.bincount(x, axis=-1, binary_output=True, maxlength=3)), x, rank=False
+    )
     assert (counts.tolist(), binary.tolist()) == ([[0, 2, 0, 1], [1, 0, 2, 0]], [[0, 1, 0], [1, 0, 1]])
     (sums,) = every_mode(lambda x, w: td.math.bincount(x, weights=w, axis=-1), x, np.float32([[1, 2, 4], [8, 16, 32]]), rank=False)
     assert sums.tolist() == [[0, 3, 0, 4], [8, 0, 48, 0]]

@@ -46,7 +46,9 @@ def test_sorted_numbers_agree_with_numpy(how, every_mode):
         ids = np.sort(rng.integers(1, 6, size)).astype(np.int32)
         (got,) = every_mode(function, data, ids)
         empty = 1 if how == "prod" else 0
-        np.testing.assert_allclose(got, folded(how, data, ids, ids[-1] + 1 if size else 0, empty).astype(np.float32), rtol=1e-5, atol=1e-6, strict=True)
+        np.testing.assert_allclose(
+            got, folded(how, data, ids, ids[-1] + 1 if size else 0, empty).astype(np.float32), rtol=1e-5, atol=1e-6, strict=True
+        )
 
 
 def test_integers_wrap_and_their_mean_is_cut_toward_zero():

@@ -28,7 +28,9 @@ def stable(x, descending=False):
     """Places in order along the last axis: NaN is the largest, equal ones stay in order."""
     keys = np.nan_to_num(x.astype(np.float64), nan=np.inf)
     nan = x != x
-    order = np.lexsort((np.broadcast_to(np.arange(x.shape[-1]), x.shape), -nan.astype(int) if descending else nan, -keys if descending else keys), axis=-1)
+    order = np.lexsort(
+        (np.broadcast_to(np.arange(x.shape[-1]), x.shape), -nan.astype(int) if descending else nan, -keys if descending else keys), axis=-1
+    )
     return order.astype(np.int32)
 
 
@@ -38,12 +40,13 @@ def test_equal_elements_keep_their_order(dtype, every_mode):
         x = sample(dtype, shape)
         for direction in ("ASCENDING", "DESCENDING"):
             want = stable(x, direction == "DESCENDING")
-            places, ordered = every_mode(lambda x, d=direction: (td.argsort(x, direction=d), td.sort(x, direction=d)), x)
+            places, ordered = every_mode(lambda x, d=direction: (td.argsort(x, direction=d), td.cast(td.sort(x, direction=d), td.float64)), x)
             np.testing.assert_array_equal(places, want, strict=True)
             picked = np.take_along_axis(x, want, -1)
-            np.testing.assert_array_equal(ordered.astype(np.float64), picked.astype(np.float64))
+            assert td.sort(x).dtype.as_numpy_dtype is x.dtype.type
+            np.testing.assert_array_equal(ordered, picked.astype(np.float64))
             number = picked == picked
-            np.testing.assert_array_equal(np.signbit(ordered.astype(np.float64))[number], np.signbit(picked.astype(np.float64))[number])
+            np.testing.assert_array_equal(np.signbit(ordered)[number], np.signbit(picked.astype(np.float64))[number])
 
 
 def test_other_axes_are_sorted_too(every_mode):
@@ -66,9 +69,9 @@ def test_top_k_takes_the_first_of_equal_ones(dtype, every_mode):
         x = sample(dtype, shape, 1)
         want = stable(x, True)
         for k in {0, 1, 3, shape[-1]}:
-            values, places = every_mode(lambda x, k=k: td.math.top_k(x, k), x)
+            values, places = every_mode(lambda x, k=k: (td.cast((t := td.math.top_k(x, k)).values, td.float64), t.indices), x)
             np.testing.assert_array_equal(places, want[..., :k], strict=True)
-            np.testing.assert_array_equal(values.astype(np.float64), np.take_along_axis(x, want[..., :k], -1).astype(np.float64))
+            np.testing.assert_array_equal(values, np.take_along_axis(x, want[..., :k], -1).astype(np.float64))
 
 
 def test_top_k_with_a_number_known_at_run_time(check_gradient):
@@ -141,8 +144,8 @@ def test_searching_agrees_with_numpy(dtype, side, every_mode):
 
 def test_searching_refuses_rows_that_do_not_belong_together(refuses):
     x = np.zeros((2, 3), np.float32)
-    refuses(ValueError, td.searchsorted, x, np.zeros((3, 2), np.float32), match="last axis")
-    refuses(ValueError, td.searchsorted, x[0], np.float32(1), match="scalar")
+    refuses(ValueError, td.searchsorted, x, np.zeros((3, 2), np.float32), match="last axis|do not fit")
+    refuses(ValueError, td.searchsorted, x[0], np.float32(1), match="scalar|do not fit")
     refuses(TypeError, td.searchsorted, x, x.astype(np.int32), match="dtypes")
     with pytest.raises(ValueError, match="side"):
         td.searchsorted([1.0], [1.0], side="middle")
@@ -150,6 +153,9 @@ def test_searching_refuses_rows_that_do_not_belong_together(refuses):
 
 def test_growing_numbers(every_mode):
     for x, weakly, strictly in (([1, 2, 2], True, False), ([1, 2, 3], True, True), ([2, 1], False, False), ([], True, True), ([5], True, True)):
-        assert [bool(r) for r in every_mode(lambda x: (td.math.is_non_decreasing(x), td.math.is_strictly_increasing(x)), np.int32(x))] == [weakly, strictly]
+        assert [bool(r) for r in every_mode(lambda x: (td.math.is_non_decreasing(x), td.math.is_strictly_increasing(x)), np.int32(x))] == [
+            weakly,
+            strictly,
+        ]
     assert not td.math.is_non_decreasing([1.0, NAN, 2.0])
     assert td.math.is_strictly_increasing(np.int32([[-(2**31), 0], [1, 2**31 - 1]]))

@@ -192,8 +192,8 @@ class Function:
             if again:
                 variable, source = again[0]
                 raise ValueError(
-                    f"{self._name!r} creates a Variable ({variable.name}) on every call, at {source}; "
-                    "a traced function may create Variables only once, on its first call. Create it outside the function, or guard it: `if self.v is None: self.v = td.Variable(...)`"
+                    f"{self._name!r} creates a Variable ({variable.name}) on every call, at {source}; a traced function may create Variables only "
+                    "once, on its first call. Create it outside the function, or guard it: `if self.v is None: self.v = td.Variable(...)`"
                 )
         if wider is not call:
             self._relaxed.append(concrete)

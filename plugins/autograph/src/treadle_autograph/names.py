@@ -145,7 +145,7 @@ def free(node: Any) -> set[str]:
     for part in inside:
         _reads(part, used)
     nonlocals = declared(inside, ast.Nonlocal)
-    own = bound(inside) | (set() if isinstance(node, ast.ClassDef) else parameters(node))
+    own = set() if isinstance(node, ast.ClassDef) else bound(inside) | parameters(node)  # methods do not see the names of their class
     return (used | nonlocals) - (own - nonlocals) - declared(inside, ast.Global)
 
 

@@ -57,12 +57,14 @@ def _fraction(a: Array, x: Array, order: int) -> Array:
     before, before_below = _constant(1.0, a, order), _constant(1.0, a, order) * x
     above, below = _constant(1.0, a, order) * (x + 1), _times_linear(_constant(1.0, a, order), z) * x
     value = _quotient(above, below)
+    settled = np.zeros(a.shape, bool)
     for count in range(1, MOST_STEPS):
         y, z = y + 1, z + 2
         above, before = _times_linear(above, z) - _times_linear(before, y) * count, above
         below, before_below = _times_linear(below, z) - _times_linear(before_below, y) * count, below
         previous, value = value, _quotient(above, below)
-        if _is_small(value - previous, value):
+        settled |= np.abs(value - previous).max(0) <= TINY * np.abs(value).max(0)  # once is enough: later steps only turn the last bits
+        if settled.all():
             break
         large = np.abs(below[0]) > HUGE
         if large.any():

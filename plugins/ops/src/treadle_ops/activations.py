@@ -292,7 +292,7 @@ def silu(features: Any, beta: Any = 1.0) -> Any:
 
     Args:
         features: any shape, floating.
-        beta: a Python number, or a tensor of a shape that broadcasts, through which gradients flow.
+        beta: a Python number, which is rounded to float32 for every dtype, or a tensor of a shape that broadcasts, through which gradients flow.
 
     Returns:
         The shape and dtype of ``features``.
@@ -303,7 +303,7 @@ def silu(features: Any, beta: Any = 1.0) -> Any:
     Sources:
         TensorFlow ``tf.nn.silu``; Ramachandran, Zoph and Le, "Searching for activation functions", 2017.
     """
-    if isinstance(beta, int | float):
-        return silu_op(features, beta=float(beta))
+    if type(beta) is float or type(beta) is int:
+        return silu_op(features, beta=float(np.float32(beta)))
     x = tensor(features)
     return multiply(x, sigmoid(multiply(x, cast(beta, x.dtype))))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any
 
 from treadle.contracts.spec import Spec
@@ -86,7 +87,7 @@ def stateless_dropout(x: Any, rate: Any, seed: Any, rng_alg: Any = "auto_select"
 def _dropped(x: Any, rate: Any, noise_shape: Any, key: Any, alg: str) -> Any:
     is_tensor = isinstance(rate, Tensor | Variable)
     if not is_tensor:
-        if not isinstance(rate, int | float):
+        if not isinstance(rate, Real):
             raise ValueError(f"`rate` must be a scalar or scalar tensor. Received: rate={rate}")
         if not 0 <= rate < 1:
             raise InvalidArgumentError(f"`rate` must be a scalar tensor or a float in the range [0, 1). Received: rate={rate}")

@@ -13,13 +13,13 @@ from treadle_ops.inference import dims_of_value
 from treadle_ops.shaping import reshape_op
 
 
-@op("rows_of_axes", can_fail=True)
+@op("rows_of_axes", aliases=True, can_fail=True)
 def rows_of_axes(x: Spec, axis: HostSpec) -> Spec:
     """``x`` as a matrix: a row holds the elements along the axes, in order."""
     return Spec((Dim.symbol(), Dim.symbol()), x.dtype)
 
 
-@op("axes_of_rows")
+@op("axes_of_rows", aliases=True)
 def axes_of_rows(rows: Spec, axis: HostSpec, shape: HostSpec) -> Spec:
     """The tensor of a shape that ``rows_of_axes`` made rows of."""
     return Spec(dims_of_value(shape), rows.dtype)

@@ -33,7 +33,7 @@ def standardize(xp: Any) -> Any:
         return broadcasting(xp, steps)
 
     def run(x: Any, mean: list[Any], factors: list[Any], offset: list[Any], *, out: Any = None) -> Any:
-        if len(factors) == 2 and factors[0].shape == factors[1].shape and factors[0].size < x.size:
+        if len(factors) == 2 and factors[0].shape == factors[1].shape and factors[0].size < x.size and not is_short(x.dtype):
             factors = [xp.multiply(factors[0], factors[1])]
         if out is None and x.size <= _SMALL and not is_short(x.dtype) and (mean or factors or offset):
             for other in mean:

@@ -18,7 +18,7 @@ from cupy.cuda import nvrtc, runtime
 __all__ = ["Device", "Event", "MemoryPointer", "MemoryPool", "Stream", "get_allocator", "get_current_stream", "get_elapsed_time", "nvrtc", "runtime"]
 
 violations: list[str] = []
-"""Memory that was given up while another stream still used it: real memory would have been used again."""
+"""Every misuse, also those whose error a program swallowed, and memory that was freed while another stream still used it."""
 
 _LOCAL = threading.local()
 _CHUNK = 512
@@ -26,6 +26,10 @@ _CHUNK = 512
 
 class MisuseError(Exception):
     """Memory was touched on the wrong card, or without waiting for what was done to it: a real card gives garbage, not an error."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        violations.append(message)
 
 
 def is_available() -> bool:

@@ -1,0 +1,271 @@
+"""Rewriting expressions: logic that short-circuits, chained comparisons, ternaries, calls and comprehensions.
+
+There are two forms. The *quick* one asks first whether a value is ``True`` or ``False``, and goes on as Python would; only for other values does it
+call an operator. The *plain* one always calls the operator: it stands where code runs once, while tracing, and in the iterables of comprehensions,
+where Python allows no ``:=``. New nodes are made where something changes; what stays is shared by both forms.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections.abc import Callable
+from typing import Any
+
+from treadle_autograph.flow import mark_reads
+from treadle_autograph.names import COMPREHENSIONS, HIDDEN, SCOPES, parameters
+
+OPERATORS = HIDDEN
+"""The name under which converted code finds the operators."""
+LAZY = f"{HIDDEN}lazy"
+"""The only parameter of a generated lambda, which tells it from the user's."""
+
+_COMPARISONS = {
+    ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=",
+    ast.Is: "is", ast.IsNot: "is not", ast.In: "in", ast.NotIn: "not in",
+}  # fmt: skip
+_BOOLS = frozenset({"isinstance", "issubclass", "hasattr", "callable"})
+_AS_THEY_ARE = _BOOLS | {"getattr", "setattr", "delattr", "type", "id", "repr", "str", "list", "tuple", "dict", "set", "frozenset", "print", "super", "object"}
+"""Builtins that never need conversion, unless the function binds their name."""
+_FRAME_READERS = frozenset({"locals", "vars", "dir", "eval", "exec"})
+_LEAVES = (ast.Constant, ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cmpop)
+
+
+class Expressions:
+    """Rewrites the expressions of one function.
+
+    Args:
+        known: names that are no builtins, since the function or its module binds them.
+        visible: what ``locals()`` shows.
+        first_parameter: for ``super()``.
+    """
+
+    def __init__(self, known: set[str], visible: set[str], first_parameter: str | None) -> None:
+        self._known = known
+        self._visible = sorted(name for name in visible if not name.startswith(HIDDEN))
+        self._first = first_parameter
+        self._memo: dict[tuple[int, bool], Any] = {}
+        self._kept: list[ast.AST] = []
+        self._temporaries = 0
+        self._handlers: dict[type, Callable[[Any, bool], Any]] = {
+            ast.BoolOp: self._bool,
+            ast.Compare: self._compare,
+            ast.IfExp: self._ternary,
+            ast.UnaryOp: self._unary,
+            ast.Call: self._call,
+            ast.Name: self._name,
+            ast.Lambda: self._lambda,
+            **dict.fromkeys(COMPREHENSIONS, self._comprehension),
+        }
+
+    def convert(self, node: Any, quick: bool) -> Any:
+        """An expression, or a statement's parts that are expressions, in one of the two forms."""
+        if node is None or isinstance(node, _LEAVES):
+            return node
+        key = (id(node), quick)
+        found = self._memo.get(key)
+        if found is None:
+            handler = self._handlers.get(type(node), self.parts)
+            found = self._memo[key] = handler(node, quick)
+            self._kept.append(node)  # an id stays its own as long as its object lives
+        return found
+
+    def parts(self, node: Any, quick: bool) -> Any:
+        """A node with its parts converted; itself if nothing changes."""
+        changed: dict[str, Any] = {}
+        for name, value in ast.iter_fields(node):
+            if isinstance(value, list):
+                new: Any = [self.convert(item, quick) if isinstance(item, ast.AST) else item for item in value]
+                if any(a is not b for a, b in zip(new, value, strict=True)):
+                    changed[name] = new
+            elif isinstance(value, ast.AST):
+                new = self.convert(value, quick)
+                if new is not value:
+                    changed[name] = new
+        return replaced(node, **changed) if changed else node
+
+    def is_python(self, test: Any) -> bool:
+        """True if a test surely gives a Python bool, whatever the operands are."""
+        if isinstance(test, ast.Constant):
+            return True
+        if isinstance(test, ast.Compare):
+            return all(isinstance(op, ast.Is | ast.IsNot | ast.In | ast.NotIn) for op in test.ops)
+        if isinstance(test, ast.BoolOp):
+            return all(self.is_python(v) for v in test.values)
+        if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+            return self.is_python(test.operand)
+        return isinstance(test, ast.Call) and isinstance(test.func, ast.Name) and test.func.id in _BOOLS - self._known
+
+    def fresh(self) -> str:
+        """A name for a value that is needed twice."""
+        self._temporaries += 1
+        return f"{HIDDEN}{self._temporaries}"
+
+    # ------------------------------------------------------------------ logic
+
+    def _bool(self, node: ast.BoolOp, quick: bool) -> Any:
+        if self.is_python(node):
+            return self.parts(node, quick)
+        is_and = isinstance(node.op, ast.And)
+        result = self.convert(node.values[0], quick)
+        for value in node.values[1:]:
+            if _binds(value):
+                result = replaced(node, values=[call("decided", result, at=node), self.convert(value, quick)])
+                continue
+            rest = self.convert(value, quick)
+            operator = "and_" if is_and else "or_"
+            if not quick:
+                result = call(operator, result, lazy(rest), at=node)
+                continue
+            name = self.fresh()
+            slow = call(operator, _load(name), lazy(self.convert(value, False)), at=node)
+            # A and B: B if A is True else A if A is False else and_(A, B)
+            short = ast.IfExp(_is(_load(name), not is_and), _load(name), slow)
+            result = located(ast.IfExp(_is(_keep(name, result), is_and), rest, short), node)
+        return result
+
+    def _compare(self, node: ast.Compare, quick: bool) -> Any:
+        if len(node.ops) == 1 or self.is_python(node):
+            return self.parts(node, quick)
+        if any(_binds(operand) for operand in node.comparators[1:]):
+            return self.parts(node, quick)
+        if not quick or len(node.ops) > 2:
+            pieces = [(ast.Constant(_COMPARISONS[type(op)]), lazy(self.convert(right, False))) for op, right in zip(node.ops, node.comparators, strict=True)]
+            return call("chain", self.convert(node.left, False), *(p for pair in pieces for p in pair), at=node)
+        # a < b < c: a < (t := b) and t < c
+        middle, name = self.fresh(), self.fresh()
+        first = located(ast.Compare(self.convert(node.left, True), [node.ops[0]], [_keep(middle, self.convert(node.comparators[0], True))]), node)
+        second = located(ast.Compare(_load(middle), [node.ops[1]], [self.convert(node.comparators[1], True)]), node)
+        slow = call("and_", _load(name), lazy(second), at=node)
+        return located(ast.IfExp(_is(_keep(name, first), True), second, ast.IfExp(_is(_load(name), False), _load(name), slow)), node)
+
+    def _ternary(self, node: ast.IfExp, quick: bool) -> Any:
+        if self.is_python(node.test):
+            return self.parts(node, quick)
+        test, body, orelse = node.test, node.body, node.orelse
+        if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+            test, body, orelse = test.operand, orelse, body
+        if _binds(body) or _binds(orelse):
+            return replaced(node, test=call("decided", self.convert(node.test, quick), at=node), body=self.convert(node.body, quick), orelse=self.convert(node.orelse, quick))
+        slow_arms = (lazy(self.convert(body, False)), lazy(self.convert(orelse, False)))
+        if not quick:
+            return call("if_exp", self.convert(test, False), *slow_arms, at=node)
+        name = self.fresh()
+        slow = call("if_exp", _load(name), *slow_arms, at=node)
+        otherwise = ast.IfExp(_is(_load(name), False), self.convert(orelse, True), slow)
+        return located(ast.IfExp(_is(_keep(name, self.convert(test, True)), True), self.convert(body, True), otherwise), node)
+
+    def _unary(self, node: ast.UnaryOp, quick: bool) -> Any:
+        if not isinstance(node.op, ast.Not) or self.is_python(node.operand):
+            return self.parts(node, quick)
+        return call("not_", self.convert(node.operand, quick), at=node)
+
+    # ------------------------------------------------------------------ names and calls
+
+    def _name(self, node: ast.Name, quick: bool) -> Any:
+        return call("defined", node, at=node) if getattr(node, "uncertain", False) else node
+
+    def _call(self, node: ast.Call, quick: bool) -> Any:
+        function = node.func
+        if isinstance(function, ast.Name) and function.id not in self._known:
+            if function.id in _FRAME_READERS and (special := self._frame_reader(node, quick)) is not None:
+                return special
+            if function.id == "super" and not node.args and not node.keywords and self._first is not None:
+                return replaced(node, args=[located(ast.Name("__class__", ast.Load()), node), located(ast.Name(self._first, ast.Load()), node)])
+            if function.id in _AS_THEY_ARE:
+                return self.parts(node, quick)
+        new = self.parts(node, quick)
+        return replaced(new, func=call("converted", new.func, at=function))
+
+    def _frame_reader(self, node: ast.Call, quick: bool) -> Any:
+        """``locals()`` and its like, which would see the generated functions' names."""
+        count = 1 if node.func.id in ("eval", "exec") else 0  # type: ignore[attr-defined]
+        if node.keywords or len(node.args) != count or any(isinstance(a, ast.Starred) for a in node.args):
+            return None
+        names = [located(ast.Tuple([ast.Constant(name), lazy(_load(name))], ast.Load()), node) for name in self._visible]
+        arguments = [self.convert(a, quick) for a in node.args]
+        return replaced(node, func=call("frame_reader", node.func, ast.Tuple(names, ast.Load()), at=node.func), args=arguments)
+
+    def _lambda(self, node: ast.Lambda, quick: bool) -> Any:
+        own = parameters(node)
+        mark_reads(node.body, getattr(node, "uncertain_outside", set()))
+        inner = Expressions(self._known | own, {*self._visible, *own}, None)
+        arguments = self.parts(node.args, False)
+        if any(isinstance(n, ast.Yield | ast.YieldFrom | ast.Await) for n in ast.walk(node.body)):
+            return replaced(node, args=arguments)
+        return replaced(node, args=arguments, body=inner.convert(node.body, True))
+
+    # ------------------------------------------------------------------ comprehensions
+
+    def _comprehension(self, node: Any, quick: bool) -> Any:
+        if any(generator.is_async for generator in node.generators):
+            return node
+        generators = []
+        for generator in node.generators:
+            conditions = [self.convert(c, quick) if self.is_python(c) else call("decided", self.convert(c, quick), at=c) for c in generator.ifs]
+            source = call("elements", self.convert(generator.iter, False), at=generator.iter)
+            generators.append(replaced(generator, iter=source, ifs=conditions, target=self.convert(generator.target, False)))
+        if isinstance(node, ast.DictComp):
+            return replaced(node, key=self.convert(node.key, quick), value=self.convert(node.value, quick), generators=generators)
+        return replaced(node, elt=self.convert(node.elt, quick), generators=generators)
+
+
+# ---------------------------------------------------------------------- making nodes
+
+
+def replaced(node: Any, **fields: Any) -> Any:
+    """A shallow copy of a node with some fields changed."""
+    twin = copy.copy(node)
+    for name, value in fields.items():
+        setattr(twin, name, value)
+    return twin
+
+
+def located(node: Any, where: Any) -> Any:
+    """A new node, and what is new in it, at the place of another."""
+    waiting = [node]
+    while waiting:
+        part = waiting.pop()
+        if "lineno" in part._attributes:
+            if hasattr(part, "lineno"):
+                continue
+            part.lineno, part.col_offset = where.lineno, where.col_offset
+            part.end_lineno, part.end_col_offset = where.end_lineno, where.end_col_offset
+        waiting += ast.iter_child_nodes(part)
+    return node
+
+
+def call(operator: str, *arguments: ast.expr, at: Any) -> ast.Call:
+    """A call of an operator."""
+    return located(ast.Call(ast.Attribute(_load(OPERATORS), operator, ast.Load()), list(arguments), []), at)  # type: ignore[no-any-return]
+
+
+def lazy(body: ast.expr) -> ast.Lambda:
+    """A lambda that computes an operand when it is wanted."""
+    parameters = ast.arguments(posonlyargs=[], args=[located(ast.arg(LAZY), body)], kwonlyargs=[], kw_defaults=[], defaults=[])
+    return located(ast.Lambda(parameters, body), body)  # type: ignore[no-any-return]
+
+
+def _load(name: str) -> ast.Name:
+    return ast.Name(name, ast.Load())
+
+
+def _keep(name: str, value: ast.expr) -> ast.NamedExpr:
+    return ast.NamedExpr(ast.Name(name, ast.Store()), value)
+
+
+def _is(value: ast.expr, constant: bool) -> ast.Compare:
+    return ast.Compare(value, [ast.Is()], [ast.Constant(constant)])
+
+
+def _binds(node: ast.AST) -> bool:
+    """True if an expression binds names of the scope it stands in."""
+    waiting = [node]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, ast.NamedExpr):
+            return True
+        if not isinstance(part, SCOPES):
+            waiting += ast.iter_child_nodes(part)
+    return False
+
