@@ -33,8 +33,7 @@ def first_places_in_order(xp: Any, x: Any, count: int, descending: bool) -> Any:
     if not 0 < count < x.shape[-1] or x.size < _MANY or not has_keys(x):
         return places_in_order(xp, x, descending)[..., :count]
     first = xp.partition(sortable_keys(xp, x, descending), count - 1, axis=-1)[..., :count]
-    first.sort(axis=-1)
-    return places_of(xp, first)
+    return places_of(xp, xp.sort(xp.ascontiguousarray(first), axis=-1))
 
 
 def has_keys(x: Any) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from treadle.conversion import convert_to_tensor
@@ -11,8 +10,8 @@ from treadle.dtypes import complex64, float32
 from treadle.errors import InvalidArgumentError, ShapeError
 from treadle.tensor import Tensor
 from treadle_ops.arguments import axes_argument, shape_argument, tensor
-from treadle_ops.extremes import maximum
-from treadle_ops.fourier import fft_op, fit, irfft_op, rfft_op, size_along
+from treadle_ops.extremes import maximum, minimum
+from treadle_ops.fourier import fft_op, fit, half, irfft_op, rfft_op, size_along
 from treadle_ops.joining import unstack_op
 from treadle_ops.reordering import roll_op
 
@@ -64,8 +63,7 @@ def _to_signal(input_tensor: Any, fft_length: Any, axes: Axes, norm: str = "back
         spectrum = x
     else:
         *others, length = lengths_argument(fft_length, len(axes))
-        frequencies = length // 2 + 1 if length != 0 else 0
-        spectrum = fit(x, [*others, frequencies], axes)
+        spectrum = fit(x, [*others, half(length) if type(length) is int else length // 2 + minimum(length, 1)], axes)
     if type(length) is int and length <= 0 and x.dims is not None and 0 not in x.dims:
         raise InvalidArgumentError(f"fft_length[-1] must be greater than 0, got {length}")
     return irfft_op(spectrum, length, axes=axes, norm=norm)
@@ -114,7 +112,10 @@ def _real_transform(name: str, rank: int, inverse: bool) -> Any:
 
     if inverse:
         summary = f"The real signal whose discrete Fourier transform over the last {_WORDS[rank]} has the given half."
-        argument, result = "complex, with the half ``n // 2 + 1`` of the frequencies along the last axis", "real, with length ``n`` along the last axis"
+        argument, result = (
+            "complex, with the half ``n // 2 + 1`` of the frequencies along the last axis",
+            "real, with length ``n`` along the last axis",
+        )
         default = "by default as the input is, with ``2 * (frequencies - 1)`` along the last axis"
     else:
         summary = f"The discrete Fourier transform of a real signal over the last {_WORDS[rank]}, without the half that follows from the other."
@@ -337,7 +338,7 @@ def raw_ifftnd(input: Any, fft_length: Any, axes: Any, name: str | None = None) 
 
 
 @public("rfftnd")
-def raw_rfftnd(input: Any, fft_length: Any, axes: Any, Tcomplex: Any = complex64, name: str | None = None) -> Any:  # noqa: N803
+def raw_rfftnd(input: Any, fft_length: Any, axes: Any, Tcomplex: Any = complex64, name: str | None = None) -> Any:
     """``td.signal.rfftnd`` with lengths and axes given.
 
     Args:
@@ -357,7 +358,7 @@ def raw_rfftnd(input: Any, fft_length: Any, axes: Any, Tcomplex: Any = complex64
 
 
 @public("irfftnd")
-def raw_irfftnd(input: Any, fft_length: Any, axes: Any, Treal: Any = float32, name: str | None = None) -> Any:  # noqa: N803
+def raw_irfftnd(input: Any, fft_length: Any, axes: Any, Treal: Any = float32, name: str | None = None) -> Any:
     """``td.signal.irfftnd`` with lengths and axes given.
 
     Args:

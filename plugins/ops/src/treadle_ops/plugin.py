@@ -98,6 +98,12 @@ MODULES = (
     "factorizations",
     "matrix_functions",
     "cross_product",
+    "fourier",
+    "fourier_functions",
+    "cosine_transforms",
+    "framing",
+    "signal_windows",
+    "spectrograms",
     "debugging",
 )
 

@@ -60,11 +60,13 @@ def reduction(
 
     function.__name__ = function.__qualname__ = name
     function.__module__ = infer.__module__
-    function.__doc__ = summarized(summary, kinds_text(kinds), paths[0] if paths else name)
+    function.__doc__ = summarized(
+        summary, kinds_text(kinds), "the dtype of ``input_tensor``" if dtype is None else "its real dtype", paths[0] if paths else name
+    )
     return entry, public(*(paths or (name, f"math.{name}")))(function)
 
 
-def summarized(summary: str, dtypes: str, path: str) -> str:
+def summarized(summary: str, dtypes: str, result: str, path: str) -> str:
     """The docstring of a reduction's public function."""
     return f"""{summary}
 
@@ -75,7 +77,7 @@ def summarized(summary: str, dtypes: str, path: str) -> str:
         name: ignored.
 
     Returns:
-        The shape without the axes reduced, the dtype of ``input_tensor``.
+        The shape without the axes reduced, {result}.
 
     Raises:
         InvalidArgumentError: an axis is out of range or named twice.

@@ -108,8 +108,18 @@ def _unsorted(name: str, kinds: str, summary: str) -> tuple[Any, Any]:
         return entry(data, segment_ids, number_of(num_segments))
 
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = _documented(summary, "integers or floating" if kinds == REAL else "any numeric dtype", "the dtype of ``data``", name)
-    return entry, public(f"math.{name}")(function)
+    describe = _described(summary, "integers or floating" if kinds == REAL else "any numeric dtype", "the dtype of ``data``")
+    return entry, public(f"math.{name}")(describe(function))
+
+
+def _described(summary: str, dtypes: str, result: str) -> Callable[[Any], Any]:
+    """Give a function of ``data``, ``segment_ids`` and ``num_segments`` its docstring."""
+
+    def describe(function: Any) -> Any:
+        function.__doc__ = _documented(summary, dtypes, result, function.__name__)
+        return function
+
+    return describe
 
 
 def _documented(summary: str, dtypes: str, result: str, name: str) -> str:
@@ -175,31 +185,26 @@ def _over_sizes(total: Any, segment_ids: Any, count: Any, over: Callable[[Any, A
 
 
 @public("math.unsorted_segment_mean")
+@_described(
+    "The mean of the rows of every segment; 0 for a segment without rows.",
+    "any numeric dtype",
+    "the dtype of ``data``, or what integers give when divided",
+)
 def unsorted_segment_mean(data: Any, segment_ids: Any, num_segments: Any, name: str | None = None) -> Any:
-    """See below."""
     ids, count = tensor(segment_ids), number_of(num_segments)
     return _over_sizes(unsorted_segment_sum_op(data, ids, count), ids, count, divide)
 
 
 @public("math.unsorted_segment_sqrt_n")
-def unsorted_segment_sqrt_n(data: Any, segment_ids: Any, num_segments: Any, name: str | None = None) -> Any:
-    """See below."""
-    ids, count = tensor(segment_ids), number_of(num_segments)
-    return _over_sizes(unsorted_segment_sum_op(data, ids, count), ids, count, divide_op, sqrt)
-
-
-unsorted_segment_mean.__doc__ = _documented(
-    "The mean of the rows of every segment; 0 for a segment without rows.",
-    "any numeric dtype",
-    "the dtype of ``data``, or what integers give when divided",
-    "unsorted_segment_mean",
-)
-unsorted_segment_sqrt_n.__doc__ = _documented(
+@_described(
     "The sum of the rows of every segment over the square root of their number; 0 for a segment without rows.",
     "floating or complex",
     "the dtype of ``data``",
-    "unsorted_segment_sqrt_n",
 )
+def unsorted_segment_sqrt_n(data: Any, segment_ids: Any, num_segments: Any, name: str | None = None) -> Any:
+    ids, count = tensor(segment_ids), number_of(num_segments)
+    return _over_sizes(unsorted_segment_sum_op(data, ids, count), ids, count, divide_op, sqrt)
+
 
 # ---------------------------------------------------------------------- gradients
 

@@ -12,9 +12,9 @@ from treadle_array.kernels.factorizations import require_invertible
 from treadle_array.matrices import back, square, widened
 
 
-@kernel("lu")
+@kernel("lu", dtypes=("float16", "bfloat16", "float32", "float64"))
 def lu(xp: Any) -> Any:
-    """See the op; one call of ``getrf`` for each matrix."""
+    """See the op; one call of ``getrf`` for each matrix. Complex pivots, which it compares by another modulus, are left to treadle-array."""
     from scipy.linalg import get_lapack_funcs
 
     def run(input: Any, *, output_idx_type: DType) -> Any:

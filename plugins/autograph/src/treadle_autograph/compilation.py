@@ -1,0 +1,140 @@
+"""From the user's code object to converted code with the same file, lines and name.
+
+The converted tree is compiled inside a function whose parameters are the free variables, and inside a class of the method's class's name, so that cells
+and private names come out as in the original. Generated functions get the name of the user's function, as tracebacks show names.
+"""
+
+from __future__ import annotations
+
+import __future__
+
+import ast
+import builtins
+from types import CodeType
+from typing import Any
+
+from treadle_autograph.expressions import LAZY, OPERATORS
+from treadle_autograph.names import HIDDEN
+from treadle_autograph.source import Definition, SourceError, class_of, find
+from treadle_autograph.statements import Converter
+
+_FUTURES = 0
+for _name in __future__.all_feature_names:
+    _FUTURES |= getattr(__future__, _name).compiler_flag
+_FACTORY = f"{HIDDEN}factory"
+
+
+class Compiled:
+    """One converted function.
+
+    Attributes:
+        code: of the converted function; its free variables are those of the original and ``ag__``.
+        tree: what it was compiled from.
+        inner: every code object inside.
+        generated: those of them that are not the user's own functions.
+    """
+
+    def __init__(self, code: CodeType, tree: ast.FunctionDef) -> None:
+        self.code = code
+        self.tree = tree
+        self.inner: list[CodeType] = []
+        self.generated: list[CodeType] = []
+
+
+def convert_code(code: CodeType, module: dict[str, Any]) -> Compiled:
+    """Convert a function.
+
+    Args:
+        code: of the function.
+        module: its globals.
+
+    Raises:
+        SourceError: its text is not available.
+    """
+    node = find(code, module)
+    hidden = {name for name in module if name in vars(builtins)}
+    tree = Converter(_as_def(node), {*code.co_freevars, *hidden}, set()).convert()
+    return _compile(code, tree)
+
+
+def _as_def(node: Definition) -> ast.FunctionDef:
+    if isinstance(node, ast.FunctionDef):
+        return node
+    assert isinstance(node, ast.Lambda)
+    function = ast.FunctionDef("lambda_", node.args, [ast.copy_location(ast.Return(node.body), node.body)], [])
+    if "type_params" in ast.FunctionDef._fields:
+        function.type_params = []  # type: ignore[attr-defined]
+    return ast.copy_location(function, node)
+
+
+def _compile(code: CodeType, tree: ast.FunctionDef) -> Compiled:
+    bare = _without_surroundings(tree)
+    class_name = class_of(code)
+    body: Any = bare
+    if class_name is not None:
+        body = ast.ClassDef(class_name, [], [], [body], [])
+    free = [name for name in code.co_freevars if name != "__class__"]
+    parameters = ast.arguments(posonlyargs=[], args=[ast.arg(n) for n in (*free, OPERATORS)], kwonlyargs=[], kw_defaults=[], defaults=[])
+    factory = ast.FunctionDef(_FACTORY, parameters, [body], [])
+    for node in (factory, body):
+        if "type_params" in node._fields and not hasattr(node, "type_params"):
+            node.type_params = []
+        ast.copy_location(node, tree)
+    module = ast.fix_missing_locations(ast.Module([factory], []))
+    compiled = compile(module, code.co_filename, "exec", flags=code.co_flags & _FUTURES, dont_inherit=True)
+    found = _nested(compiled, _FACTORY)
+    if class_name is not None:
+        found = _nested(found, class_name)
+    found = _nested(found, bare.name)
+    if not set(found.co_freevars) <= {*code.co_freevars, OPERATORS}:
+        raise SourceError(f"{code.co_filename!r} has changed since {code.co_qualname!r} was compiled")
+    result = Compiled(found, tree)
+    named = _named(found, code.co_name, code.co_qualname, False, result)
+    result.code = named.replace(co_firstlineno=code.co_firstlineno)
+    result.inner[-1] = result.code
+    return result
+
+
+def _without_surroundings(tree: ast.FunctionDef) -> ast.FunctionDef:
+    """The function without defaults, decorators and annotations, which are the original's."""
+    a = tree.args
+    plain = ast.arguments(
+        posonlyargs=[_bare(p) for p in a.posonlyargs],
+        args=[_bare(p) for p in a.args],
+        vararg=None if a.vararg is None else _bare(a.vararg),
+        kwonlyargs=[_bare(p) for p in a.kwonlyargs],
+        kw_defaults=[None for _ in a.kw_defaults],
+        kwarg=None if a.kwarg is None else _bare(a.kwarg),
+        defaults=[],
+    )
+    twin = ast.FunctionDef(tree.name, plain, tree.body, [])
+    if "type_params" in ast.FunctionDef._fields:
+        twin.type_params = []  # type: ignore[attr-defined]
+    return ast.copy_location(twin, tree)
+
+
+def _bare(parameter: ast.arg) -> ast.arg:
+    return ast.copy_location(ast.arg(parameter.arg), parameter)
+
+
+def _nested(code: CodeType, name: str) -> CodeType:
+    return next(c for c in code.co_consts if isinstance(c, CodeType) and c.co_name == name)
+
+
+def _named(code: CodeType, name: str, qualname: str, generated: bool, result: Compiled) -> CodeType:
+    """A code object and those inside it under the names of the user's functions."""
+    consts = []
+    for const in code.co_consts:
+        if isinstance(const, CodeType):
+            own = const.co_name.startswith(HIDDEN) or const.co_varnames[: const.co_argcount] == (LAZY,)
+            is_class = not const.co_flags & 1  # CO_OPTIMIZED
+            between = "" if not code.co_flags & 1 else ".<locals>"
+            inner = qualname if own else f"{qualname}{between}.{const.co_name}"
+            const = _named(const, name if own else const.co_name, inner, own and not is_class, result)
+        consts.append(const)
+    twin = code.replace(co_consts=tuple(consts), co_name=name, co_qualname=qualname)
+    result.inner.append(twin)
+    if generated:
+        result.generated.append(twin)
+    return twin
+

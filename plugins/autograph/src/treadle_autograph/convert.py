@@ -1,0 +1,174 @@
+"""``convert``: a function whose control flow may depend on tensors; and which functions that is done to.
+
+The user's functions are converted, each code object once; libraries, the standard library and plugins of treadle are not, nor are generators and
+coroutines, nor functions without source. Converted functions share globals, cells and defaults with the original.
+"""
+
+from __future__ import annotations
+
+import functools
+import logging
+import sysconfig
+import threading
+import types
+import warnings
+import weakref
+from collections.abc import Callable
+from os import sep
+from types import BuiltinFunctionType, CodeType, FunctionType, MethodType
+from typing import Any
+
+from treadle.state import own_packages
+from treadle_autograph.compilation import Compiled, convert_code
+from treadle_autograph.source import SourceError
+
+log = logging.getLogger("treadle.autograph")
+_LEFT_ALONE = 0x20 | 0x80 | 0x200  # generators, coroutines, asynchronous generators
+_KEPT = "__treadle_converted__"
+
+
+class AutographWarning(UserWarning):
+    """A function could not be converted; it runs as it is written."""
+
+
+class _Entry:
+    """What is known of a code object.
+
+    Attributes:
+        compiled: the conversion; None if the code runs as it is.
+        reason: why it does.
+        reference: to the code, as ids are used again.
+    """
+
+    __slots__ = ("__weakref__", "compiled", "reason", "reference")
+
+    def __init__(self, code: CodeType, compiled: Compiled | None, reason: str) -> None:
+        self.compiled = compiled
+        self.reason = reason
+        key = id(code)
+        self.reference = weakref.ref(code, lambda _: _entries.pop(key, None))
+
+
+_entries: dict[int, _Entry] = {}
+_lock = threading.RLock()
+generated: weakref.WeakValueDictionary[int, _Family] = weakref.WeakValueDictionary()
+
+
+class _Family:
+    """The code objects that one user's function became."""
+
+    def __init__(self, compiled: Compiled) -> None:
+        self.compiled = compiled
+
+
+def convert(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function with its control flow made ready for tensors.
+
+    Args:
+        function: a function, method, partial or object with ``__call__``.
+
+    Returns:
+        The converted one, or ``function`` itself if it is to run as it is.
+    """
+    kind = type(function)
+    if kind is FunctionType:
+        return _of_function(function)
+    if kind is MethodType:
+        inner = convert(function.__func__)  # type: ignore[attr-defined]
+        return function if inner is function.__func__ else MethodType(inner, function.__self__)  # type: ignore[attr-defined]
+    if kind is functools.partial:
+        partial: Any = function
+        inner = convert(partial.func)
+        return function if inner is partial.func else functools.partial(inner, *partial.args, **partial.keywords)
+    if kind is BuiltinFunctionType or issubclass(kind, type):
+        return function
+    method = getattr(kind, "__call__", None)
+    if type(method) is FunctionType:
+        inner = _of_function(method)
+        if inner is not method:
+            return MethodType(inner, function)
+    return function
+
+
+def _of_function(function: Any) -> Any:
+    code = function.__code__
+    kept = function.__dict__.get(_KEPT)
+    if kept is not None and kept[0] is code and kept[1] is function.__closure__:
+        return kept[2]
+    compiled = entry_of(code, function.__globals__).compiled
+    if compiled is None:
+        return function
+    cells = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))
+    cells["ag__"] = _operators()
+    converted = FunctionType(compiled.code, function.__globals__, function.__name__, function.__defaults__, tuple(cells[n] for n in compiled.code.co_freevars))
+    converted.__kwdefaults__ = function.__kwdefaults__
+    converted.__dict__.update(function.__dict__)
+    converted.__annotations__ = function.__annotations__
+    converted.__doc__, converted.__module__, converted.__qualname__ = function.__doc__, function.__module__, function.__qualname__
+    function.__dict__[_KEPT] = (code, function.__closure__, converted)  # with the function, and not in a table: both go together
+    return converted
+
+
+@functools.cache
+def _operators() -> types.CellType:
+    from treadle_autograph import operators
+
+    return types.CellType(operators)
+
+
+def entry_of(code: CodeType, module: dict[str, Any]) -> _Entry:
+    """What is known of a function's code; it is converted at the first question."""
+    found = _entries.get(id(code))
+    if found is not None and found.reference() is code:
+        return found
+    with _lock:
+        found = _entries.get(id(code))
+        if found is None or found.reference() is not code:
+            found = _entries[id(code)] = _new_entry(code, module)
+        return found
+
+
+def _new_entry(code: CodeType, module: dict[str, Any]) -> _Entry:
+    reason = why_not(code, module)
+    if reason:
+        return _Entry(code, None, reason)
+    try:
+        compiled = convert_code(code, module)
+    except SourceError as error:
+        log.info("%s runs as it is: %s", code.co_qualname, error)
+        return _Entry(code, None, str(error))
+    except Exception as error:
+        message = f"AutoGraph could not convert {code.co_qualname!r} ({code.co_filename}:{code.co_firstlineno}), which runs as it is written: {type(error).__name__}: {error}"
+        warnings.warn(message, AutographWarning, stacklevel=2)
+        return _Entry(code, None, message)
+    family = _Family(compiled)
+    for inner in compiled.inner:
+        _entries[id(inner)] = _Entry(inner, None, "it is converted already")
+    for inner in (compiled.code, *compiled.generated):
+        generated[id(inner)] = family
+    compiled.family = family  # type: ignore[attr-defined]
+    log.info("converted %s (%s:%d)", code.co_qualname, code.co_filename, code.co_firstlineno)
+    return _Entry(code, compiled, "")
+
+
+def why_not(code: CodeType, module: dict[str, Any]) -> str:
+    """Why a function runs as it is written; an empty text if it is to be converted."""
+    if code.co_flags & _LEFT_ALONE:
+        return "it is a generator or coroutine"
+    package = str(module.get("__name__", "")).partition(".")[0]
+    if package in own_packages:
+        return f"it belongs to {package}"
+    if is_library(code.co_filename):
+        return "it belongs to an installed library"
+    return ""
+
+
+@functools.lru_cache(maxsize=4096)
+def is_library(filename: str) -> bool:
+    """True for files of the standard library and of installed packages."""
+    if filename.startswith("<frozen"):
+        return True
+    if f"{sep}site-packages{sep}" in filename or f"{sep}dist-packages{sep}" in filename:
+        return True
+    paths = sysconfig.get_paths()
+    return any(filename.startswith(paths[p] + sep) for p in ("stdlib", "platstdlib"))

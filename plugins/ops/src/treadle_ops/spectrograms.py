@@ -1,0 +1,213 @@
+"""Short-time Fourier transforms, their inverses, and the weights of the mel scale."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from treadle.contracts.spec import Spec
+from treadle.conversion import convert_to_tensor
+from treadle.declare import HostSpec, op, public
+from treadle.dims import Dim
+from treadle.dtypes import DType, as_dtype, complex64, float32
+from treadle.errors import InvalidArgumentError, ShapeError
+from treadle.inspection import get_static_value
+from treadle.tensor import Tensor
+from treadle_ops.arguments import integers_argument, static_value
+from treadle_ops.casting import cast
+from treadle_ops.elementwise import divide_op, log, multiply, square
+from treadle_ops.fourier import SIGNAL_OF, fit
+from treadle_ops.fourier_functions import irfft, rfft
+from treadle_ops.framing import frame, overlap_and_add
+from treadle_ops.powers import pow_op
+from treadle_ops.reductions import reduce_sum_op
+from treadle_ops.rounding import ceil
+from treadle_ops.shaping import reshape_op
+from treadle_ops.signal_windows import hann_window
+from treadle_ops.tiling import tile_op
+
+WindowFunction = Callable[..., Any]
+
+
+def _scalar(value: Any, what: str) -> Any:
+    """An integer argument as an int where it is known, else a scalar tensor."""
+    known = integers_argument(value, what)
+    if isinstance(known, tuple) or (isinstance(known, Tensor) and known.dims not in ((), None)):
+        raise ShapeError(f"{what} must be a scalar, got {value!r}")
+    return known
+
+
+def _enclosing_power(length: Any) -> Any:
+    """The smallest power of 2 that is not less."""
+    if type(length) is int:
+        return 1 << (length - 1).bit_length() if length > 0 else 1
+    exponent = ceil(divide_op(log(cast(length, "float64")), 0.6931471805599453))
+    return cast(pow_op(convert_to_tensor(2.0, "float64"), exponent), "int32")
+
+
+@public("signal.stft")
+def stft(
+    signals: Any,
+    frame_length: Any,
+    frame_step: Any,
+    fft_length: Any = None,
+    window_fn: WindowFunction | None = hann_window,
+    pad_end: bool = False,
+    name: str | None = None,
+) -> Any:
+    """The Fourier transforms of the frames of real signals.
+
+    Args:
+        signals: ``(..., samples)``, float32 or float64.
+        frame_length: samples in a frame.
+        frame_step: samples from the start of one frame to that of the next.
+        fft_length: the length of a transform; by default the smallest power of 2 that is not less than ``frame_length``.
+        window_fn: gives a window for a length and a dtype; None for no window.
+        pad_end: also take the frames that reach beyond the end, with zeros there.
+        name: ignored.
+
+    Returns:
+        ``(..., frames, fft_length // 2 + 1)``, complex.
+
+    Raises:
+        ShapeError: ``signals`` is a scalar, or a length is not one.
+        DTypeError: ``signals`` has another dtype.
+        InvalidArgumentError: a length is less than 1.
+
+    Sources:
+        TensorFlow ``tf.signal.stft``.
+    """
+    x = convert_to_tensor(signals, None, float32)
+    length, step = _scalar(frame_length, "frame_length"), _scalar(frame_step, "frame_step")
+    points = _enclosing_power(length) if fft_length is None else _scalar(fft_length, "fft_length")
+    frames = frame(x, length, step, pad_end=pad_end)
+    if window_fn is not None:
+        frames = multiply(frames, window_fn(length, dtype=frames.dtype))
+    return rfft(frames, [points])
+
+
+@public("signal.inverse_stft")
+def inverse_stft(
+    stfts: Any,
+    frame_length: Any,
+    frame_step: Any,
+    fft_length: Any = None,
+    window_fn: WindowFunction | None = hann_window,
+    name: str | None = None,
+) -> Any:
+    """Real signals from the Fourier transforms of their frames.
+
+    They are what ``td.signal.stft`` was given if the windows of both make up for each other: see ``td.signal.inverse_stft_window_fn``.
+
+    Args:
+        stfts: ``(..., frames, fft_length // 2 + 1)``, complex.
+        frame_length: samples in a frame.
+        frame_step: samples from the start of one frame to that of the next.
+        fft_length: the length of a transform; by default the smallest power of 2 that is not less than ``frame_length``.
+        window_fn: gives a window for a length and a dtype; None for no window.
+        name: ignored.
+
+    Returns:
+        ``(..., (frames - 1) * frame_step + frame_length)``, real.
+
+    Raises:
+        ShapeError: the rank is less than 2, or a length is not a scalar.
+        DTypeError: ``stfts`` is not complex.
+        InvalidArgumentError: a length is less than 1.
+
+    Sources:
+        TensorFlow ``tf.signal.inverse_stft``.
+    """
+    x = convert_to_tensor(stfts, None, complex64)
+    if x.dims is not None and len(x.dims) < 2:
+        raise ShapeError(f"inverse_stft: stfts of shape {x.shape} has rank {len(x.dims)}; expected (..., frames, frequencies)")
+    length, step = _scalar(frame_length, "frame_length"), _scalar(frame_step, "frame_step")
+    points = _enclosing_power(length) if fft_length is None else _scalar(fft_length, "fft_length")
+    frames = fit(irfft(x, [points]), (length,), (-1,))
+    if window_fn is not None:
+        frames = multiply(frames, window_fn(length, dtype=SIGNAL_OF[x.dtype]))
+    return overlap_and_add(frames, step)
+
+
+@public("signal.inverse_stft_window_fn")
+def inverse_stft_window_fn(frame_step: Any, forward_window_fn: WindowFunction = hann_window, name: str | None = None) -> WindowFunction:
+    """The window for ``td.signal.inverse_stft`` that makes up for the window of the forward transform.
+
+    Args:
+        frame_step: samples from the start of one frame to that of the next.
+        forward_window_fn: the window of the forward transform.
+        name: ignored.
+
+    Returns:
+        A function of a frame's length and a dtype: a window of that length, such that its products with the forward window, a step apart, sum to 1.
+
+    Sources:
+        TensorFlow ``tf.signal.inverse_stft_window_fn``.
+    """
+    step = _scalar(frame_step, "frame_step")
+
+    def inverse_window(frame_length: Any, dtype: Any) -> Any:
+        length = _scalar(frame_length, "frame_length")
+        window = forward_window_fn(length, dtype=dtype)
+        overlaps = -(-length // step)
+        folded = reshape_op(fit(square(window), (overlaps * step,), (-1,)), [overlaps, step])
+        power = reduce_sum_op(folded, axis=(0,), keepdims=False)
+        return divide_op(window, fit(tile_op(power, [overlaps]), (length,), (-1,)))
+
+    return inverse_window
+
+
+# ---------------------------------------------------------------------- mel scale
+
+
+@op("mel_weights")
+def mel_weights(spectrogram_bins: HostSpec, sample_rate: HostSpec, *, mel_bins: int, lower: float, upper: float, dtype: DType) -> Spec:
+    """Triangles over frequencies, evenly spaced on the mel scale; the first frequency, 0, has none."""
+    return Spec((Dim.symbol() if spectrogram_bins.value is None else spectrogram_bins.value, mel_bins), dtype)
+
+
+@public("signal.linear_to_mel_weight_matrix")
+def linear_to_mel_weight_matrix(
+    num_mel_bins: int = 20,
+    num_spectrogram_bins: Any = 129,
+    sample_rate: Any = 8000,
+    lower_edge_hertz: float = 125.0,
+    upper_edge_hertz: float = 3800.0,
+    dtype: Any = float32,
+    name: str | None = None,
+) -> Any:
+    """The matrix that turns spectra over linear frequencies into spectra over the mel scale.
+
+    Args:
+        num_mel_bins: bands of the mel scale, 1 or more.
+        num_spectrogram_bins: frequencies, an integer.
+        sample_rate: samples per second; a number.
+        lower_edge_hertz: where the lowest band begins, 0 or more.
+        upper_edge_hertz: where the highest band ends, up to half the sample rate.
+        dtype: floating.
+        name: ignored.
+
+    Returns:
+        ``(num_spectrogram_bins, num_mel_bins)`` of ``dtype``.
+
+    Raises:
+        InvalidArgumentError: a number is out of range, or ``dtype`` is not floating.
+
+    Sources:
+        TensorFlow ``tf.signal.linear_to_mel_weight_matrix``; the HTK book for the scale.
+    """
+    wanted = as_dtype(dtype)
+    bands, lower, upper = (static_value(v, w) for v, w in ((num_mel_bins, "num_mel_bins"), (lower_edge_hertz, "lower"), (upper_edge_hertz, "upper")))
+    rate = get_static_value(sample_rate) if isinstance(sample_rate, Tensor) else sample_rate
+    if bands <= 0:
+        raise InvalidArgumentError(f"num_mel_bins must be positive, got {bands}")
+    if lower < 0.0 or lower >= upper:
+        raise InvalidArgumentError(f"lower_edge_hertz {lower} must be 0 or more and below upper_edge_hertz {upper}")
+    if rate is not None and (rate <= 0 or upper > rate / 2):
+        raise InvalidArgumentError(
+            f"sample_rate {rate} must be positive, and upper_edge_hertz {upper} must not be above half of it, the Nyquist frequency"
+        )
+    if not wanted.is_floating:
+        raise InvalidArgumentError(f"dtype must be floating, got {wanted.name}")
+    bins = _scalar(num_spectrogram_bins, "num_spectrogram_bins")
+    return mel_weights(bins, sample_rate, mel_bins=int(bands), lower=float(lower), upper=float(upper), dtype=wanted)
