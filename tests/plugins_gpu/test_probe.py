@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import importlib.util
+
 import pytest
 
 from treadle.errors import DeviceError
+
+without_cupy = pytest.mark.skipif(importlib.util.find_spec("cupy") is not None, reason="CuPy is installed here")
 
 PROBE = """
     from treadle_cuda.device import GpuDevice
@@ -12,6 +16,7 @@ PROBE = """
 """
 
 
+@without_cupy
 def test_without_a_wheel_the_reason_is_the_missing_module_and_how_to_install_it(child):
     count, reason = child(PROBE, stand_in=False).split("|")
     assert count == "0"
@@ -70,6 +75,7 @@ def test_asking_for_a_card_that_is_not_there_says_how_many_are(td):
         pass
 
 
+@without_cupy
 def test_asking_for_a_gpu_without_a_wheel_says_so_and_the_cpu_works_on(child):
     said = child(
         """

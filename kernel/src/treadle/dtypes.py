@@ -28,8 +28,9 @@ class DType:
         as_numpy_dtype: NumPy's scalar type, ``np.float32``. ``resource`` has none.
         as_datatype_enum: TensorFlow's number.
         kind: ``"f"`` floating (bfloat16 and float8 too, unlike NumPy), ``"i"`` signed, ``"u"`` unsigned,
-            ``"b"`` bool, ``"c"`` complex, ``"r"`` resource.
+            ``"b"`` bool, ``"c"`` complex, ``"r"`` resource, ``"l"`` a list of tensors.
         size: bytes of one element.
+        element: of a list, the dtype of the tensors in it; else the dtype itself.
         is_integer: signed or unsigned; bool is no integer.
         is_numeric: integer, floating or complex.
         is_differentiable: floating or complex, so that gradients flow.
@@ -42,6 +43,7 @@ class DType:
         "as_datatype_enum",
         "as_numpy_dtype",
         "base_dtype",
+        "element",
         "is_bool",
         "is_complex",
         "is_differentiable",
@@ -75,6 +77,7 @@ class DType:
     is_differentiable: builtins.bool
     base_dtype: DType
     real_dtype: DType
+    element: DType
 
     def __new__(cls, type_enum: int) -> DType:
         try:
@@ -176,6 +179,7 @@ def _intern(enum: int, name: str, kind: str, scalar: type[np.generic] | None, re
     dtype.is_quantized = False
     dtype.is_numpy_compatible = scalar is not None
     dtype.base_dtype = dtype
+    dtype.element = dtype
     dtype.real_dtype = dtype if real is None else real
     _BY_ENUM[enum] = dtype
     return dtype
@@ -236,6 +240,22 @@ _BY_TYPE: dict[type, DType] = {
     builtins.bool: bool,
     complex: complex128,
 }
+
+
+_LISTS = 1000
+"""What is added to the number of a dtype for lists of its tensors."""
+
+
+def list_of(element: DType) -> DType:
+    """The dtype of a value that is a list of tensors, made at the first question; gradients flow if they do through its tensors."""
+    number = _LISTS + element.as_datatype_enum
+    found = _BY_ENUM.get(number)
+    if found is None:
+        found = _intern(number, f"list_of_{element.name}", "l", None)
+        found.element = element
+        found.is_differentiable = element.is_differentiable
+        _BY_NAME[found.name] = found
+    return found
 
 
 def _find(value: Any) -> DType | None:

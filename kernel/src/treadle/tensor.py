@@ -92,6 +92,7 @@ class Operators:
     __hash__ = None  # type: ignore[assignment]
 
     if TYPE_CHECKING:
+        _id: int
 
         def __getitem__(self, index: Any) -> Any: ...
 

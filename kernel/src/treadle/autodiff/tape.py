@@ -266,9 +266,10 @@ class GradientTape:
         if self._recording and not self._persistent:
             self._pop()
         targets = [target] if isinstance(target, Operators) else nest.flatten(target)
-        wanted: list[Any] = [sources] if isinstance(sources, Operators) else nest.flatten(sources)
-        for source in wanted:
-            if not isinstance(source, Tensor | Variable):
+        is_flat = type(sources) is list and all([isinstance(s, Operators) for s in sources])
+        wanted: list[Any] = sources if is_flat else [sources] if isinstance(sources, Operators) else nest.flatten(sources)
+        for source in () if is_flat else wanted:
+            if not isinstance(source, Operators):
                 raise TypeError(f"a gradient is asked with respect to {source!r} ({type(source).__name__}); sources are tensors and Variables")
         seeds = [None] * len(targets) if output_gradients is None else nest.flatten(output_gradients)
         if len(seeds) != len(targets):
@@ -283,9 +284,7 @@ class GradientTape:
             self._watched, self._kept = set(), []
         if isinstance(sources, Operators):
             return results[0]
-        if type(sources) is list and all(isinstance(s, Operators) for s in sources):
-            return results
-        return nest.pack_sequence_as(sources, results)
+        return results if is_flat else nest.pack_sequence_as(sources, results)
 
     def _sweep(self, targets: list[Any], wanted: list[Any], seeds: list[Any]) -> dict[int, Any]:
         assert self._records is not None

@@ -60,9 +60,9 @@ class Spec:
 
     @property
     def nbytes(self) -> float:
-        """Bytes of the value; infinity when its size is not known."""
+        """Bytes of the value; infinity when its size is not known, as that of a list of tensors."""
         size = self.size
-        return size * self.dtype.size if isinstance(size, int) else float("inf")
+        return size * self.dtype.size if isinstance(size, int) and self.dtype.kind != "l" else float("inf")
 
     def with_dims(self, dims: Dims) -> Spec:
         """The same dtype with other dims and no known value."""

@@ -8,6 +8,7 @@ Sources:
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 Key = tuple[int, int]
@@ -29,6 +30,17 @@ def checked(key: Any) -> Key:
     if type(key) is not tuple or len(key) != 2 or not isinstance(key[0], int):
         raise ValueError(f"a seed must be two integers, not {key}")
     return key
+
+
+def size_of(shape: tuple[int, ...]) -> int:
+    """The number of elements of a shape.
+
+    Raises:
+        ValueError: a size is negative.
+    """
+    if any(n < 0 for n in shape):
+        raise ValueError(f"the shape {shape} has a negative size")
+    return math.prod(shape)
 
 
 class Philox:

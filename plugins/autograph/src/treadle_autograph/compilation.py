@@ -22,6 +22,23 @@ _FUTURES = 0
 for _name in __future__.all_feature_names:
     _FUTURES |= getattr(__future__, _name).compiler_flag
 _FACTORY = f"{HIDDEN}factory"
+_OPTIMIZED = 1
+"""Code flag of functions, which the body of a class does not have."""
+
+
+class Part:
+    """What a code object inside converted code is.
+
+    Attributes:
+        host: a token of the user's function that it belongs to.
+        is_generated: it is not that function itself.
+    """
+
+    __slots__ = ("__weakref__", "host", "is_generated")
+
+    def __init__(self, host: object, is_generated: bool) -> None:
+        self.host = host
+        self.is_generated = is_generated
 
 
 class Compiled:
@@ -30,15 +47,13 @@ class Compiled:
     Attributes:
         code: of the converted function; its free variables are those of the original and ``ag__``.
         tree: what it was compiled from.
-        inner: every code object inside.
-        generated: those of them that are not the user's own functions.
+        parts: every code object inside, ``code`` included, and what it is.
     """
 
     def __init__(self, code: CodeType, tree: ast.FunctionDef) -> None:
         self.code = code
         self.tree = tree
-        self.inner: list[CodeType] = []
-        self.generated: list[CodeType] = []
+        self.parts: list[tuple[CodeType, Part]] = []
 
 
 def convert_code(code: CodeType, module: dict[str, Any]) -> Compiled:
@@ -53,7 +68,7 @@ def convert_code(code: CodeType, module: dict[str, Any]) -> Compiled:
     """
     node = find(code, module)
     hidden = {name for name in module if name in vars(builtins)}
-    tree = Converter(_as_def(node), {*code.co_freevars, *hidden}, set()).convert()
+    tree = Converter(_as_def(node), {*code.co_freevars, *hidden}, set(), class_of(code)).convert()
     return _compile(code, tree)
 
 
@@ -89,9 +104,8 @@ def _compile(code: CodeType, tree: ast.FunctionDef) -> Compiled:
     if not set(found.co_freevars) <= {*code.co_freevars, OPERATORS}:
         raise SourceError(f"{code.co_filename!r} has changed since {code.co_qualname!r} was compiled")
     result = Compiled(found, tree)
-    named = _named(found, code.co_name, code.co_qualname, False, result)
-    result.code = named.replace(co_firstlineno=code.co_firstlineno)
-    result.inner[-1] = result.code
+    renamed = _renamed(found.replace(co_firstlineno=code.co_firstlineno), code.co_name, code.co_qualname, Part(object(), False), result)
+    result.code = renamed
     return result
 
 
@@ -121,20 +135,19 @@ def _nested(code: CodeType, name: str) -> CodeType:
     return next(c for c in code.co_consts if isinstance(c, CodeType) and c.co_name == name)
 
 
-def _named(code: CodeType, name: str, qualname: str, generated: bool, result: Compiled) -> CodeType:
+def _renamed(code: CodeType, name: str, qualname: str, part: Part, result: Compiled) -> CodeType:
     """A code object and those inside it under the names of the user's functions."""
+    is_function = bool(code.co_flags & _OPTIMIZED)
     consts = []
     for const in code.co_consts:
         if isinstance(const, CodeType):
             own = const.co_name.startswith(HIDDEN) or const.co_varnames[: const.co_argcount] == (LAZY,)
-            is_class = not const.co_flags & 1  # CO_OPTIMIZED
-            between = "" if not code.co_flags & 1 else ".<locals>"
-            inner = qualname if own else f"{qualname}{between}.{const.co_name}"
-            const = _named(const, name if own else const.co_name, inner, own and not is_class, result)
+            if own:
+                const = _renamed(const, name, qualname, Part(part.host, True), result)
+            else:
+                inner = f"{qualname}{'.<locals>' if is_function else ''}.{const.co_name}"
+                const = _renamed(const, const.co_name, inner, Part(object(), False), result)
         consts.append(const)
     twin = code.replace(co_consts=tuple(consts), co_name=name, co_qualname=qualname)
-    result.inner.append(twin)
-    if generated:
-        result.generated.append(twin)
+    result.parts.append((twin, part))
     return twin
-

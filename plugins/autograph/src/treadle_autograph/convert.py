@@ -19,7 +19,7 @@ from types import BuiltinFunctionType, CodeType, FunctionType, MethodType
 from typing import Any
 
 from treadle.state import own_packages
-from treadle_autograph.compilation import Compiled, convert_code
+from treadle_autograph.compilation import Compiled, Part, convert_code
 from treadle_autograph.source import SourceError
 
 log = logging.getLogger("treadle.autograph")
@@ -51,14 +51,8 @@ class _Entry:
 
 _entries: dict[int, _Entry] = {}
 _lock = threading.RLock()
-generated: weakref.WeakValueDictionary[int, _Family] = weakref.WeakValueDictionary()
-
-
-class _Family:
-    """The code objects that one user's function became."""
-
-    def __init__(self, compiled: Compiled) -> None:
-        self.compiled = compiled
+parts: weakref.WeakValueDictionary[int, Part] = weakref.WeakValueDictionary()
+"""By the id of a code object of converted code, what it is."""
 
 
 def convert(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -141,12 +135,9 @@ def _new_entry(code: CodeType, module: dict[str, Any]) -> _Entry:
         message = f"AutoGraph could not convert {code.co_qualname!r} ({code.co_filename}:{code.co_firstlineno}), which runs as it is written: {type(error).__name__}: {error}"
         warnings.warn(message, AutographWarning, stacklevel=2)
         return _Entry(code, None, message)
-    family = _Family(compiled)
-    for inner in compiled.inner:
+    for inner, part in compiled.parts:
         _entries[id(inner)] = _Entry(inner, None, "it is converted already")
-    for inner in (compiled.code, *compiled.generated):
-        generated[id(inner)] = family
-    compiled.family = family  # type: ignore[attr-defined]
+        parts[id(inner)] = part
     log.info("converted %s (%s:%d)", code.co_qualname, code.co_filename, code.co_firstlineno)
     return _Entry(code, compiled, "")
 

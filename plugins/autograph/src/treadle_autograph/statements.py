@@ -15,6 +15,7 @@ from treadle_autograph.expressions import Expressions, call, lazy, located, repl
 from treadle_autograph.flow import TRIES, mark_live, mark_uncertain
 from treadle_autograph.jumps import RESULT, lower
 from treadle_autograph.names import HIDDEN, Scope, attributes_set, bound, free, walk_scope
+from treadle_autograph.source import mangled
 
 STAGED, NUMBER, ITEM, TEST = f"{HIDDEN}staged", f"{HIDDEN}number", f"{HIDDEN}item", f"{HIDDEN}test"
 CHANGING = frozenset({"append", "extend", "insert", "add", "update", "setdefault", "appendleft", "extendleft"})
@@ -37,10 +38,12 @@ class Converter:
         node: the function, whose tree is used up.
         known: names around it that hide builtins.
         uncertain: names from outside that may be undefined when it runs.
+        class_name: of the class around it, which private names are mangled with.
     """
 
-    def __init__(self, node: ast.FunctionDef, known: set[str], uncertain: set[str]) -> None:
+    def __init__(self, node: ast.FunctionDef, known: set[str], uncertain: set[str], class_name: str | None = None) -> None:
         self._node = node
+        self._class = class_name
         self._scope = scope = Scope(node)
         first = next((a.arg for a in (*node.args.posonlyargs, *node.args.args)), None)
         self._known = known | scope.local | scope.outer
@@ -201,16 +204,16 @@ class Converter:
         args = node.args
         defaults = [self._expressions.convert(d, False) for d in args.defaults]
         kw_defaults = [self._expressions.convert(d, False) for d in args.kw_defaults]
-        inner = Converter(node, self._known, getattr(node, "uncertain_outside", set()))
+        inner = Converter(node, self._known, getattr(node, "uncertain_outside", set()), self._class)
         return replaced(inner.convert(), args=replaced(args, defaults=defaults, kw_defaults=kw_defaults))
 
-    def _class(self, node: ast.ClassDef, quick: bool) -> list[Any]:
+    def _class_(self, node: ast.ClassDef, quick: bool) -> list[Any]:
         found = self._functions.get(id(node))
         if found is None:
             body = []
             for part in node.body:
                 if isinstance(part, ast.FunctionDef) and not is_left_alone(part):
-                    part = Converter(part, self._known, set()).convert()
+                    part = Converter(part, self._known, set(), node.name).convert()
                 body.append(part)
             found = self._functions[id(node)] = replaced(node, body=body)
         return [found]
@@ -231,7 +234,7 @@ class Converter:
         if getattr(node, "returns", False):
             live.add(RESULT)
         arms = [self._part(kind, arm, node) if arm else ast.Constant(None) for kind, arm in (("if", body), ("else", orelse))]
-        return [*arms, _names(live | self._attributes(node, names)), _names(names - live)]
+        return [*arms, self._listed(live | self._attributes(node, names)), self._listed(names - live)]
 
     def _while_row(self, node: Any) -> list[ast.expr]:
         names = bound([*node.body, node.test]) | self._scope.rebound
@@ -252,7 +255,12 @@ class Converter:
                 if part.value.func.attr == DIRECTIVE:
                     given = ast.Dict([ast.Constant(k.arg) for k in part.value.keywords], [k.value for k in part.value.keywords])
                     options = self._part("options", [_at(ast.Return(given), part)], node, is_test=True)
-        return [_names(live | self._attributes(node, names)), _names(names - live), _names(node.exits), options]
+        return [self._listed(live | self._attributes(node, names)), self._listed(names - live), self._listed(node.exits), options]
+
+    def _listed(self, names: Any) -> ast.expr:
+        ordered = sorted(names) if isinstance(names, set) else names
+        full = [".".join(mangled(part, self._class) for part in name.split(".")) for name in ordered]
+        return ast.Tuple([ast.Constant(name) for name in full], ast.Load())
 
     def _attributes(self, node: Any, names: set[str]) -> set[str]:
         return {path for path in attributes_set([node]) if path.partition(".")[0] not in names}
@@ -301,7 +309,7 @@ _HANDLERS: dict[type, Any] = {
     ast.Nonlocal: Converter._declaration,
     ast.FunctionDef: Converter._def,
     ast.AsyncFunctionDef: Converter._def,
-    ast.ClassDef: Converter._class,
+    ast.ClassDef: Converter._class_,
 }
 
 
@@ -316,11 +324,6 @@ def _is(name: str, constant: bool) -> ast.expr:
 
 def _is_not(name: str, constant: bool) -> ast.expr:
     return ast.Compare(_load(name), [ast.IsNot()], [ast.Constant(constant)])
-
-
-def _names(names: Any) -> ast.expr:
-    ordered = sorted(names) if isinstance(names, set) else names
-    return ast.Tuple([ast.Constant(n) for n in ordered], ast.Load())
 
 
 def _load(name: str) -> ast.Name:

@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import Any
 
 from treadle.state import own_packages
-from treadle_autograph.convert import generated
+from treadle_autograph.convert import parts
 
 
 def is_filtering() -> bool:
@@ -47,9 +47,11 @@ def _users_entries(entry: TracebackType | None) -> list[TracebackType]:
     while entry is not None:
         frame = entry.tb_frame
         if str(frame.f_globals.get("__name__", "")).partition(".")[0] not in own_packages:
-            family = generated.get(id(frame.f_code))
-            if family is not None and kept and frame.f_code is not family.compiled.code and generated.get(id(kept[-1].tb_frame.f_code)) is family:
-                kept.pop()
+            part = parts.get(id(frame.f_code))
+            if part is not None and part.is_generated and kept:
+                above = parts.get(id(kept[-1].tb_frame.f_code))
+                if above is not None and above.host is part.host:
+                    kept.pop()
             kept.append(entry)
         entry = entry.tb_next
     return kept

@@ -8,7 +8,7 @@ from treadle import dims as sizes
 from treadle.contracts.spec import Spec
 from treadle.declare import gradient, op, public
 from treadle.dtypes import DType, as_dtype, int32, int64
-from treadle.errors import InvalidArgumentError, ShapeError
+from treadle.errors import InvalidArgumentError, ShapeError, UnimplementedError
 from treadle_ops.arguments import tensor
 from treadle_ops.broadcasting import broadcast_to_op, shape_of
 from treadle_ops.creation import eye_op, ones_like, zeros_like
@@ -57,7 +57,7 @@ def _(ctx: Any, gq: Any, gr: Any) -> Any:
     if type(rows) is not int or type(columns) is not int:
         raise ShapeError(f"qr: the gradient needs a known number of rows and columns, not shape {a.shape}")
     if ctx.full_matrices and rows > columns:
-        raise InvalidArgumentError(f"qr: there is no gradient with full_matrices for shape {a.shape}, which has more rows than columns")
+        raise UnimplementedError(f"qr: there is no gradient with full_matrices for shape {a.shape}, which has more rows than columns")
     if rows >= columns:
         return _of_tall(q, r, gq, gr)
     # a = [x y], r = [u w]: y = q w, and x = q u is square

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import enum
+import operator
 from typing import Any
 
 from treadle.declare import public
 from treadle.dtypes import DType, as_dtype
+from treadle.errors import DTypeError
 from treadle.state import LOCAL
 from treadle.tensor import Tensor
 from treadle.variable import Variable
@@ -54,8 +56,16 @@ def next_key(seed: Any) -> Any:
 
 
 def seed_argument(seed: Any) -> Any:
-    """The seed of a stateless op, as a host input wants it."""
-    return tuple(int(s) for s in seed) if isinstance(seed, list | tuple) and not any(isinstance(s, Tensor | Variable) for s in seed) else seed
+    """The seed of a stateless op, as a host input wants it.
+
+    Raises:
+        DTypeError: it is no number at all.
+    """
+    if seed is None or isinstance(seed, str | bytes):
+        raise DTypeError(f"a seed must be two integers, not {seed!r}")
+    if isinstance(seed, list | tuple) and all(hasattr(s, "__index__") and not isinstance(s, Tensor | Variable | bool) for s in seed):
+        return tuple(operator.index(s) for s in seed)
+    return seed
 
 
 def parameter(value: Any, dtype: DType) -> Any:

@@ -12,7 +12,7 @@ from treadle import dims as sizes
 from treadle.contracts.spec import Spec
 from treadle.declare import FreeSpec, HostSpec, gradient, op
 from treadle.dims import Dim
-from treadle.dtypes import DType, int64, uint64
+from treadle.dtypes import DType, int32, int64, uint64
 from treadle.errors import DTypeError, InvalidArgumentError, ShapeError
 from treadle_ops.broadcasting import sum_like
 from treadle_ops.elementwise import divide_op, multiply, negative
@@ -39,7 +39,7 @@ def _require_key(key: Spec) -> None:
 
 def _require_floating(dtype: DType) -> None:
     if not dtype.is_floating:
-        raise InvalidArgumentError(f"dtype {dtype.name} cannot be drawn from this distribution; expected a floating dtype")
+        raise DTypeError(f"dtype {dtype.name} cannot be drawn from this distribution; expected a floating dtype")
 
 
 def _require_broadcast(parameter: Spec, dims: Any, what: str) -> None:
@@ -80,7 +80,7 @@ def stateless_uniform_bits_op(shape: HostSpec, key: HostSpec, *, dtype: DType, a
     """Integers over the whole range of the dtype, a function of the key."""
     _require_key(key)
     if not dtype.is_integer:
-        raise InvalidArgumentError(f"dtype {dtype.name} has no whole range to draw from; expected an integer dtype")
+        raise DTypeError(f"dtype {dtype.name} has no whole range to draw from; expected an integer dtype")
     return Spec(dims_of_value(shape), dtype)
 
 
@@ -143,7 +143,7 @@ def stateless_binomial_op(shape: HostSpec, key: HostSpec, counts: FreeSpec, prob
 
 def _counting(dtype: DType) -> DType:
     if dtype.kind not in REAL:
-        raise InvalidArgumentError(f"dtype {dtype.name} cannot hold counts; expected an integer or floating dtype")
+        raise DTypeError(f"dtype {dtype.name} cannot hold counts; expected an integer or floating dtype")
     return dtype
 
 
@@ -172,8 +172,8 @@ def stateless_categorical_op(logits: Spec, num_samples: HostSpec, key: HostSpec,
     count = num_samples.value
     if isinstance(count, int) and count < 0:
         raise InvalidArgumentError(f"num_samples should be nonnegative, got {count}")
-    if not dtype.is_integer:
-        raise InvalidArgumentError(f"dtype {dtype.name} cannot hold classes; expected an integer dtype")
+    if dtype not in (int32, int64):
+        raise DTypeError(f"dtype {dtype.name} is not one for classes; expected int32 or int64")
     return Spec((rows, Dim.symbol() if count is None else count), dtype)
 
 

@@ -55,7 +55,9 @@ def drawn_uniform(shape: Any, key: Any, minval: Any, maxval: Any, dtype: DType, 
     """Floating numbers in ``[minval, maxval)`` for a key."""
     if not dtype.is_floating:
         raise InvalidArgumentError(f"uniform random numbers of dtype {dtype.name}; expected a floating or integer dtype")
-    low, high = 0 if minval is None else minval, 1 if maxval is None else maxval
+    if minval is None:
+        raise InvalidArgumentError(f"minval is None for dtype {dtype.name}; only integer dtypes have a whole range to draw from")
+    low, high = minval, 1 if maxval is None else maxval
     drawn = stateless_uniform_op(shape_argument(shape), key, dtype=dtype, alg=alg)
     if _is_number(low, 0):
         return _moved(drawn, 0, high, dtype)
@@ -70,8 +72,8 @@ def drawn_integers(shape: Any, key: Any, minval: Any, maxval: Any, dtype: DType,
 
 
 def samples_argument(num_samples: Any) -> Any:
-    """A number of samples as an int, or as the tensor it is."""
-    return num_samples if isinstance(num_samples, Tensor) else axis_argument(num_samples, "num_samples")
+    """A number of samples as an int, or as it came for the op to look at."""
+    return num_samples if isinstance(num_samples, Tensor | list | tuple) else axis_argument(num_samples, "num_samples")
 
 
 # ---------------------------------------------------------------------- continuous distributions

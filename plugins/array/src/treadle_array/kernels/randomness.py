@@ -12,7 +12,7 @@ from typing import Any
 
 from treadle.declare import kernel
 from treadle.dtypes import DType
-from treadle_array.counter_generators import MASK64, Philox, Threefry, checked, scaled
+from treadle_array.counter_generators import MASK64, Philox, Threefry, checked, scaled, size_of
 from treadle_array.kernels import rejection_sampling
 
 Generators = dict[str, Any]
@@ -31,7 +31,7 @@ def uniform(xp: Any, generators: Generators) -> Callable[..., Any]:
     """Numbers in [0, 1), each with about as many random bits as the dtype's mantissa holds."""
 
     def run(shape: tuple[int, ...], key: Any, *, dtype: DType, alg: str) -> Any:
-        count = math.prod(shape)
+        count = size_of(shape)
         draw = generators[alg].bits
         if dtype.size == 8:
             return unit_doubles(xp, draw(checked(key), count)).reshape(shape)
@@ -48,7 +48,7 @@ def uniform_bits(xp: Any, generators: Generators) -> Callable[..., Any]:
     """Integers over the whole range of the dtype."""
 
     def run(shape: tuple[int, ...], key: Any, *, dtype: DType, alg: str) -> Any:
-        count = math.prod(shape)
+        count = size_of(shape)
         bits = generators[alg].bits(checked(key), -(-count * dtype.size // 8))
         return bits.view(dtype.numpy)[:count].reshape(shape)
 
@@ -63,7 +63,7 @@ def uniform_integers(xp: Any, generators: Generators) -> Callable[..., Any]:
             raise ValueError("minval must be less than maxval everywhere")
         _require_broadcast(minval, shape, "minval")
         _require_broadcast(maxval, shape, "maxval")
-        bits = generators[alg].bits(checked(key), math.prod(shape)).reshape(shape)
+        bits = generators[alg].bits(checked(key), size_of(shape)).reshape(shape)
         low = minval.astype(xp.uint64)
         return (scaled(xp, bits, maxval.astype(xp.uint64) - low) + low).astype(minval.dtype)
 
@@ -79,7 +79,7 @@ def normal(xp: Any, generators: Generators) -> Callable[..., Any]:
     """Standard normal numbers in pairs (Box and Muller, 1958); short floats are rounded from float32."""
 
     def run(shape: tuple[int, ...], key: Any, *, dtype: DType, alg: str) -> Any:
-        count = math.prod(shape)
+        count = size_of(shape)
         pairs = -(-count // 2)
         draw = generators[alg].bits
         wide = dtype.size == 8
@@ -135,7 +135,7 @@ def truncated_normal(xp: Any, generators: Generators) -> Callable[..., Any]:
 
     def run(shape: tuple[int, ...], key: Any, *, dtype: DType, alg: str) -> Any:
         wide = dtype if dtype.size >= 4 else _float32()
-        x = draw_uniform((math.prod(shape),), key, dtype=wide, alg=alg)
+        x = draw_uniform((size_of(shape),), key, dtype=wide, alg=alg)
         number = wide.numpy.type
         xp.add(x, number(2.0 ** (-54 if dtype.size == 8 else -25) - 0.5), x)
         xp.multiply(x, number(2 * limit), x)

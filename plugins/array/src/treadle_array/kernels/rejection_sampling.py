@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from treadle.dtypes import DType
-from treadle_array.counter_generators import checked
+from treadle_array.counter_generators import checked, size_of
 
 _TURNS = 1000
 """More than any element needs; what is left then keeps its last proposal."""
@@ -62,6 +62,7 @@ def _flat(xp: Any, shape: tuple[int, ...], *parameters: Any) -> list[Any]:
     Raises:
         ValueError: one does not broadcast to the shape.
     """
+    size_of(shape)
     return [xp.broadcast_to(p, shape).astype(xp.float64).reshape(-1) for p in parameters]
 
 
