@@ -8,6 +8,7 @@ for often is a plain slot, computed once. Strings and Python objects are no elem
 from __future__ import annotations
 
 import builtins
+import threading
 from typing import TYPE_CHECKING, Any, final
 
 import ml_dtypes
@@ -244,17 +245,19 @@ _BY_TYPE: dict[type, DType] = {
 
 _LISTS = 1000
 """What is added to the number of a dtype for lists of its tensors."""
+_making_lists = threading.Lock()
 
 
 def list_of(element: DType) -> DType:
     """The dtype of a value that is a list of tensors, made at the first question; gradients flow if they do through its tensors."""
     number = _LISTS + element.as_datatype_enum
-    found = _BY_ENUM.get(number)
-    if found is None:
-        found = _intern(number, f"list_of_{element.name}", "l", None)
-        found.element = element
-        found.is_differentiable = element.is_differentiable
-        _BY_NAME[found.name] = found
+    with _making_lists:
+        found = _BY_ENUM.get(number)
+        if found is None:
+            found = _intern(number, f"list_of_{element.name}", "l", None)
+            found.element = element
+            found.is_differentiable = element.is_differentiable
+            _BY_NAME[found.name] = found
     return found
 
 

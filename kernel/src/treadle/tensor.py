@@ -13,6 +13,7 @@ import numpy as np
 
 from treadle import plugins
 from treadle.contracts.device import Key
+from treadle.contracts.lists import BufferList
 from treadle.dtypes import DType, float32
 from treadle.errors import InvalidArgumentError, SymbolicTensorError
 from treadle.registry import registry
@@ -293,9 +294,13 @@ class Tensor(Operators):
     # ------------------------------------------------------------------ printing
 
     def __str__(self) -> str:
+        if self.dtype.kind == "l":
+            return repr(self)
         return f"tf.Tensor({_text(self._host(), str)}, shape={self.shape}, dtype={self.dtype.name})"
 
     def __repr__(self) -> str:
+        if self.dtype.kind == "l":
+            return f"<tf.Tensor: dtype={self.dtype.name}, {self._buffer!r}>"
         return f"<tf.Tensor: shape={self.shape}, dtype={self.dtype.name}, numpy={_text(self._host(), repr)}>"
 
 
@@ -314,9 +319,14 @@ def _unpickle(array: np.ndarray[Any, Any]) -> Tensor:
 
 def to_device(tensor: Tensor, device: Any) -> Tensor:
     """The tensor on ``device``: itself if it is there, else a copy."""
-    if tensor._key.device is device:
+    source, buffer = tensor._key.device, tensor._buffer
+    if source is device:
         return tensor
-    return Tensor(device.copy_from(tensor._buffer, tensor._key.device), device.key(tensor._key.dtype))
+    if type(buffer) is BufferList:
+        copied: Any = BufferList({position: device.copy_from(item, source) for position, item in buffer.items.items()}, buffer.size)
+    else:
+        copied = device.copy_from(buffer, source)
+    return Tensor(copied, device.key(tensor._key.dtype))
 
 
 class _SymbolicDevice:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from treadle.contracts.lists import BufferList
 from treadle.contracts.op import Op
 from treadle.contracts.spec import Spec
 from treadle.dtypes import DType
@@ -69,7 +70,7 @@ class LazyZeros(Tensor):
     @property
     def _buffer(self) -> Any:
         if self._made is None:
-            self._made = self._key.device.copy_in(np.zeros(self._shape, self._key.dtype.numpy))
+            self._made = zero_buffer(self._shape, self._key)
         return self._made
 
 
@@ -216,6 +217,12 @@ def zeros_for(output: Any) -> Any:
     if type(output) is not Tensor:
         return registry.role("zeros_like")(output)
     if isinstance(output._buffer, list):
-        device, dtype = output._key.device, output._key.dtype
-        return Tensor([device.copy_in(np.zeros(b.shape, dtype.numpy)) for b in output._buffer], output._key)
+        return Tensor([zero_buffer(b.shape, output._key) for b in output._buffer], output._key)
     return LazyZeros(output._buffer.shape, output._key)
+
+
+def zero_buffer(shape: tuple[int, ...], key: Any) -> Any:
+    """A buffer of zeros; a list of tensors is zero when it has none."""
+    if key.dtype.kind == "l":
+        return BufferList({}, 0)
+    return key.device.copy_in(np.zeros(shape, key.dtype.numpy))

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from treadle import devices, dtypes, state
+from treadle.contracts.lists import BufferList
 from treadle.contracts.op import Op
 from treadle.contracts.spec import Spec
 from treadle.conversion import convert_to_tensor, host_array, host_spec, host_value, place
@@ -259,7 +260,7 @@ def resolve(op: Op, inputs: list[Any], attrs: dict[str, Any], device: Any) -> tu
         keys = device.key(specs[0].dtype) if specs else None
     else:
         keys = tuple(device.key(s.dtype) for s in specs)
-    return kernel, keys, device.array_type
+    return kernel, keys, BufferList if specs and specs[0].dtype.kind == "l" else device.array_type
 
 
 def infer(op: Op, specs: list[Any], attrs: dict[str, Any]) -> list[Spec]:

@@ -349,13 +349,17 @@ def _loop_now(cond: Callable[..., Any], body: Callable[..., Any], variables: Any
     most = None if maximum is None else int(maximum)
     turns = 0
     while (most is None or turns < most) and bool(cond(*_arguments(variables))):
-        result = body(*_arguments(variables))
-        if not nest.is_nested(result) or (isinstance(variables, list | tuple) and len(variables) == 1 and not isinstance(result, list | tuple)):
-            result = (result,)
+        result = _as_many(body(*_arguments(variables)), variables)
         _check_structure(variables, result)
         variables = nest.pack_sequence_as(variables, [_as_loop_variable(v) for v in nest.flatten(result)])
         turns += 1
     return variables
+
+
+def _as_many(result: Any, variables: Any) -> Any:
+    """What a body gave, where a single one may stand for itself."""
+    is_one = not nest.is_nested(result) or (isinstance(variables, list | tuple) and len(variables) == 1 and not isinstance(result, list | tuple))
+    return (result,) if is_one else result
 
 
 def _check_structure(variables: Any, result: Any) -> None:
@@ -379,8 +383,7 @@ def _bounded(cond: Callable[..., Any], body: Callable[..., Any], first: Any, inv
         return and_(less(turn, most), convert_to_tensor(cond(*_arguments(variables))))
 
     def bounded_body(turn: Any, variables: Any) -> Any:
-        result = body(*_arguments(variables))
-        result = (result,) if not nest.is_nested(result) else result
+        result = _as_many(body(*_arguments(variables)), variables)
         _check_structure(variables, result)
         return add(turn, 1), nest.pack_sequence_as(variables, nest.flatten(result))
 
@@ -402,9 +405,7 @@ def _loop_traced(cond: Callable[..., Any], body: Callable[..., Any], first: Any,
         return _arguments(nest.pack_sequence_as(first, [None if leaf is None else next(given) for leaf in leaves]))
 
     def checked_body(*variables: Any) -> Any:
-        result = body(*variables)
-        if not nest.is_nested(result) or (isinstance(first, list | tuple) and len(first) == 1 and not isinstance(result, list | tuple)):
-            result = (result,)
+        result = _as_many(body(*variables), first)
         _check_structure(first, result)
         return nest.flatten(result)
 
@@ -477,7 +478,9 @@ def _invariant_leaves(invariants: Any, first: Any) -> list[Any]:
     leaves = []
 
     def walk(invariant: Any, variable: Any) -> None:
-        if nest.is_nested(variable):
+        if nest.is_nested(variable) and not isinstance(variable, list | tuple | dict):
+            leaves.extend(invariant for leaf in nest.flatten(variable) if leaf is not None)
+        elif nest.is_nested(variable):
             children = list(variable.values()) if isinstance(variable, dict) else list(variable)
             given = list(invariant.values()) if isinstance(invariant, dict) else list(invariant)
             for i, v in zip(given, children, strict=True):
@@ -490,6 +493,8 @@ def _invariant_leaves(invariants: Any, first: Any) -> list[Any]:
 
 
 def _with_invariant(spec: Spec, invariant: Any) -> Spec:
+    if spec.dtype.kind == "l":
+        return spec
     shape = invariant.shape if isinstance(invariant, TensorSpec) else TensorShape(invariant)
     if not shape.is_compatible_with(spec.shape):
         raise ValueError(f"while_loop: the shape_invariant {shape} does not hold for the first value, of shape {spec.shape}")

@@ -36,9 +36,10 @@ class Liveness:
         self.position = {node: i for i, node in enumerate(self.order)}
         self.memory: dict[Value, Memory] = {}
         for i, node in enumerate(self.order):
+            holds = any(value.spec.dtype.kind == "l" for value in (*node.inputs, *node.outputs))
             for value in node.outputs:
                 aliased = node.op.aliases and node.inputs
-                memory = self.memory[node.inputs[0]] if aliased else Memory(node.op not in _FOREIGN)
+                memory = self.memory[node.inputs[0]] if aliased else Memory(node.op not in _FOREIGN and not holds)
                 memory.members.append(value)
                 memory.last = max(memory.last, i)
                 self.memory[value] = memory
@@ -46,7 +47,7 @@ class Liveness:
                 self.memory[value].last = i
             if node.op is ASSIGN:
                 self.memory[node.inputs[1]].escapes = True
-            elif node.op in CONDS or node.op in LOOPS:  # what goes in may come out
+            elif holds or node.op in CONDS or node.op in LOOPS:  # what goes in may come out: a list holds the very tensors it is given
                 for value in node.inputs:
                     self.memory[value].escapes = True
         for value in graph.outputs:

@@ -286,7 +286,7 @@ class _Writer:
                 self.names[node.out] = target
                 return
             result = self._new_name() if target is None else target
-            if target is None and not node.out.spec.rank:
+            if target is None and not node.out.spec.rank and node.out.spec.dtype.kind != "l":
                 text = f"NORMALIZE({text})"
             body.append(f"{result} = {text}" if target is None else text)
             self.names[node.out] = result

@@ -1,0 +1,146 @@
+"""Truth: of Python values at once, of tensors as bool scalars; and the operators on it."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from treadle.conversion import convert_to_tensor
+from treadle.dtypes import bool as bool_dtype
+from treadle.inspection import get_static_value
+from treadle.registry import registry
+from treadle.state import LOCAL
+from treadle.tensor import SymbolicTensor, Tensor
+from treadle.variable import Variable
+from treadle_autograph.errors import NotStagedError
+from treadle_autograph.staging import branch, trace_logic
+
+Lazy = Callable[[Any], Any]
+
+
+def symbolic(value: Any) -> Any:
+    """The value as a symbolic tensor if it has none yet: for tensors and Variables of a trace; else None."""
+    if isinstance(value, SymbolicTensor):
+        return value
+    if LOCAL.graph is None or isinstance(value, Tensor):
+        return None
+    if isinstance(value, Variable) or hasattr(type(value), "__treadle_tensor__"):
+        tensor = convert_to_tensor(value)
+        return tensor if isinstance(tensor, SymbolicTensor) else None
+    return None
+
+
+def truth(value: Any) -> Any:
+    """Whether a value is true: a Python bool where that is known, else a bool scalar tensor."""
+    result = loop_truth(value)
+    if result is True or result is False:
+        return result
+    known = get_static_value(result)
+    return result if known is None else bool(known)
+
+
+def loop_truth(value: Any) -> Any:
+    """As ``truth``, but always a tensor for a tensor: that it is known before the first turn says nothing of the others."""
+    tensor = symbolic(value)
+    if tensor is None:
+        return bool(value)
+    if tensor.shape.rank != 0:
+        count = tensor.shape.num_elements()
+        if count is not None and count != 1:
+            raise ValueError(
+                f"the truth value of a tensor of shape {tensor.shape} is ambiguous; use td.reduce_any() or td.reduce_all(), "
+                "or td.logical_and() for a chained comparison"
+            )
+        tensor = registry.role("reshape")(tensor, [])
+    return tensor if tensor.dtype.is_bool else registry.role("cast")(tensor, bool_dtype)
+
+
+def and_(value: Any, rest: Lazy) -> Any:
+    """``value and rest``."""
+    return _logic(value, rest, True)
+
+
+def or_(value: Any, rest: Lazy) -> Any:
+    """``value or rest``."""
+    return _logic(value, rest, False)
+
+
+def _logic(value: Any, rest: Lazy, is_and: bool) -> Any:
+    """The second operand if the first one's truth is ``is_and``, else the first one."""
+    if symbolic(value) is None:
+        return rest(None) if bool(value) is is_and else value
+    condition = truth(value)
+    if condition is True or condition is False:
+        return rest(None) if condition is is_and else value
+    if condition is value:
+        found = trace_logic(condition, lambda: rest(None), is_and)
+        if found is not None:
+            return found
+    arms = (lambda: rest(None), lambda: value)
+    return branch(condition, arms if is_and else arms[::-1], None, "the value of `and`" if is_and else "the value of `or`")
+
+
+def not_(value: Any) -> Any:
+    """``not value``."""
+    result = truth(value)
+    return not result if result is True or result is False else registry.role("__invert__")(result)
+
+
+_COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "is": operator.is_,
+    "is not": operator.is_not,
+    "in": lambda a, b: a in b,
+    "not in": lambda a, b: a not in b,
+}
+
+
+def chain(left: Any, sign: str, right: Lazy, *more: Any) -> Any:
+    """A chained comparison: each operand is computed once, and only if all comparisons before it hold."""
+    value = right(None)
+    result = _COMPARISONS[sign](left, value)
+    return and_(result, lambda _: chain(value, *more)) if more else result
+
+
+def if_exp(condition: Any, body: Lazy, orelse: Lazy) -> Any:
+    """``body if condition else orelse``."""
+    result = truth(condition)
+    if result is True or result is False:
+        return (body if result else orelse)(None)
+    return branch(result, (lambda: body(None), lambda: orelse(None)), None, "the value of the ternary")
+
+
+def decided(condition: Any) -> bool:
+    """The truth of a condition that Python itself acts on.
+
+    Raises:
+        NotStagedError: it depends on a tensor.
+    """
+    result = truth(condition)
+    if result is True or result is False:
+        return result
+    raise NotStagedError(
+        "this condition depends on a tensor that has no value while tracing, which cannot be in the filter of a comprehension, in the guard of a `case`, or "
+        "before a `:=` that may not run. Use td.boolean_mask, td.where or td.map_fn instead of the comprehension, or an `if` statement"
+    )
+
+
+def assert_(condition: Any, message: Lazy) -> Any:
+    """What an ``assert`` tests: True for a tensor, whose assertion becomes part of the graph."""
+    if condition is True or condition is False or symbolic(condition) is None:
+        return condition
+    result = truth(condition)
+    if result is True or result is False:
+        return result
+    import treadle as td
+
+    text = message(None)
+    data = list(text) if isinstance(text, list | tuple) else [text] if text is not None else ["assertion failed"]
+    td.debugging.Assert(result, [item if isinstance(item, Tensor | Variable) else str(item) for item in data])
+    return True
