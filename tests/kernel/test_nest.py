@@ -1,4 +1,4 @@
-"""Tests of treadle.nest: TensorFlow's tf.nest, records, registered classes, and TreeDef."""
+"""Tests of treadle.nest: TensorFlow's tf.nest, records and registered classes."""
 
 from __future__ import annotations
 
@@ -243,34 +243,6 @@ def test_paths_print_as_python_would_write_them() -> None:
     assert found == [((0,), 0), ((1, "k", "x"), 1), ((1, "k", "y", "first"), 2), ((1, "k", "y", "second"), 3)]
     assert nest.format_path(found[2][0], "xs") == "xs[1]['k'].y.first"
     assert nest.flatten_with_path(5) == [((), 5)]
-
-
-def test_treedefs_key_by_structure_and_not_by_leaves() -> None:
-    def treedef(structure: Any) -> nest.TreeDef:
-        return nest.flatten_to(structure, [])
-
-    same = {treedef([1, {"a": 2, "b": (3,)}]), treedef([object(), {"b": ("x",), "a": None}])}
-    assert len(same) == 1
-    different = [[1, 2], (1, 2), [1, [2]], [1], 1, {"a": 1}, {"b": 1}, collections.OrderedDict(a=1), Point(1, 2),
-                 Pair(1, 2), Box(1, "x"), Box(1, "y"), [], (), {}]  # fmt: skip
-    assert len({treedef(s) for s in different}) == len(different)
-
-
-def test_treedefs_unflatten_in_the_order_of_insertion() -> None:
-    assert list(nest.flatten_to({"b": 1, "a": 2}, []).unflatten([2, 1]).items()) == [("b", 1), ("a", 2)]
-
-
-def test_treedefs_pickle_print_and_count() -> None:
-    treedef = nest.flatten_to([1, {"b": 2, "a": (3,)}, Point(1, 2)], [])
-    twin = pickle.loads(pickle.dumps(treedef))
-    assert twin == treedef
-    assert list(twin.unflatten(range(5))[1]) == ["b", "a"]
-    assert repr(treedef) == "list(*, dict(a: tuple(*), b: *), Point(x: *, y: *))"
-    assert repr(nest.flatten_to(1, [])) == "*"
-    with pytest.raises(ValueError, match="fewer leaves than the 5"):
-        treedef.unflatten([1])
-    with pytest.raises(ValueError, match="more leaves than the 5"):
-        treedef.unflatten(range(6))
 
 
 def test_a_leaf_that_raises_stop_iteration_is_not_mistaken_for_the_end() -> None:

@@ -2,7 +2,7 @@
 
 Defaults, then one configuration file, then the environment, then code; a later
 source overrides an earlier one key by key. Whether a pass of that name exists is
-not known here: the options of passes are kept as written until `check_options`.
+not known here: the options of passes are kept as written until `treadle.contracts.pass_options`.
 """
 
 from __future__ import annotations
@@ -62,12 +62,14 @@ class Changes(TypedDict, total=False):
 # --- one value: ``what`` is the subject of the sentence, such as "/a/treadle.toml [optimizer]: rounds"
 
 
-def _shown(value: object) -> str:
+def shown(value: object) -> str:
+    """A wrong value and its type, as TOML calls it, for a message."""
     kind = "table" if isinstance(value, dict) else type(value).__name__
     return f"{value!r} ({kind})"
 
 
-def _suggestion(word: str, choices: Iterable[str]) -> str:
+def suggestion(word: str, choices: Iterable[str]) -> str:
+    """``; did you mean 'rounds'?``, or nothing if no choice is close."""
     known = list(choices)
     if len(known) < 2:  # the list beside it says the same
         return ""
@@ -79,11 +81,11 @@ def _suggestion(word: str, choices: Iterable[str]) -> str:
 
 def _check_names(value: object, what: str) -> tuple[str, ...]:
     if not isinstance(value, list | tuple):
-        raise ConfigError(f"{what} is {_shown(value)}, expected a list of str")
+        raise ConfigError(f"{what} is {shown(value)}, expected a list of str")
     first: dict[str, int] = {}
     for index, name in enumerate(value):
         if not isinstance(name, str):
-            raise ConfigError(f"{what}[{index}] is {_shown(name)}, expected str in {value!r}")
+            raise ConfigError(f"{what}[{index}] is {shown(name)}, expected str in {value!r}")
         if not name.strip():
             raise ConfigError(f"{what}[{index}] is {name!r}, expected a name in {value!r}")
         if name in first:
@@ -98,13 +100,13 @@ def _check_schedule(value: object, what: str) -> tuple[str, ...] | None:
 
 def _check_rounds(value: object, what: str) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-        raise ConfigError(f"{what} is {_shown(value)}, expected int, at least 1")
+        raise ConfigError(f"{what} is {shown(value)}, expected int, at least 1")
     return value
 
 
 def _check_bool(value: object, what: str) -> bool:
     if not isinstance(value, bool):
-        raise ConfigError(f"{what} is {_shown(value)}, expected bool: true or false")
+        raise ConfigError(f"{what} is {shown(value)}, expected bool: true or false")
     return value
 
 
@@ -112,13 +114,13 @@ def _check_verify(value: object, what: str) -> Verify:
     for level in VERIFY_LEVELS:
         if value == level:
             return level
-    hint = _suggestion(value, VERIFY_LEVELS) if isinstance(value, str) else ""
-    raise ConfigError(f"{what} is {_shown(value)}, expected one of {', '.join(VERIFY_LEVELS)}{hint}")
+    hint = suggestion(value, VERIFY_LEVELS) if isinstance(value, str) else ""
+    raise ConfigError(f"{what} is {shown(value)}, expected one of {', '.join(VERIFY_LEVELS)}{hint}")
 
 
 def _check_device(value: object, what: str) -> str:
     if not isinstance(value, str) or not value.strip():
-        raise ConfigError(f"{what} is {_shown(value)}, expected the name of a device, such as {Settings.device!r}")
+        raise ConfigError(f"{what} is {shown(value)}, expected the name of a device, such as {Settings.device!r}")
     return value
 
 
@@ -180,7 +182,7 @@ def _is_pyproject(path: str) -> bool:
     return os.path.basename(path) == "pyproject.toml"
 
 
-def _table(origin: str, name: str) -> str:
+def heading(origin: str, name: str) -> str:
     """``/a/treadle.toml [optimizer]``, or ``/a/pyproject.toml [tool.treadle.optimizer]``."""
     return f"{origin} [{'tool.treadle.' if _is_pyproject(origin) else ''}{name}]"
 
@@ -219,7 +221,7 @@ def _tables_of(path: str) -> dict[str, object] | None:
         return None
     content = tool["treadle"]
     if not isinstance(content, dict):
-        raise ConfigError(f"{path} [tool]: treadle is {_shown(content)}, expected a table")
+        raise ConfigError(f"{path} [tool]: treadle is {shown(content)}, expected a table")
     return content
 
 
@@ -251,7 +253,7 @@ def _find_file(start: str | None, named: str) -> tuple[str, dict[str, object]] |
 def _unknown_table(path: str, name: str, value: object) -> ConfigError:
     kind = f"unknown table [{name}]" if isinstance(value, dict) else f"unknown key {name!r} = {value!r}"
     home = [table for table, keys in _TABLES.items() if name in keys]
-    hint = f"; did you mean {name} in [{home[0]}]?" if home else _suggestion(name, _TABLES)
+    hint = f"; did you mean {name} in [{home[0]}]?" if home else suggestion(name, _TABLES)
     subject = f"{path} [tool.treadle]" if _is_pyproject(path) else path
     return ConfigError(f"{subject}: {kind}; tables: {', '.join(_TABLES)}{hint}")
 
@@ -262,9 +264,9 @@ def _take_tables(path: str, content: Mapping[str, object], values: dict[str, Any
         keys = _TABLES.get(table)
         if keys is None:
             raise _unknown_table(path, table, entries)
-        where = _table(path, table)
+        where = heading(path, table)
         if not isinstance(entries, dict):
-            raise ConfigError(f"{where}: {table} is {_shown(entries)}, expected a table")
+            raise ConfigError(f"{where}: {table} is {shown(entries)}, expected a table")
         for name, value in entries.items():
             if key := keys.get(name):
                 values[key.field] = key.check(value, f"{where}: {name}")
@@ -274,7 +276,7 @@ def _take_tables(path: str, content: Mapping[str, object], values: dict[str, Any
                 origin[f"optimizer.{name}"] = path
             else:
                 more = "; options of a pass go in [optimizer.<pass-name>]" if table == "optimizer" else ""
-                raise ConfigError(f"{where}: unknown key {name!r} = {value!r}; keys: {', '.join(keys)}{more}{_suggestion(name, keys)}")
+                raise ConfigError(f"{where}: unknown key {name!r} = {value!r}; keys: {', '.join(keys)}{more}{suggestion(name, keys)}")
     values["pass_options"] = MappingProxyType(passes)
 
 
@@ -301,7 +303,7 @@ def load(start: str | None = None, environ: Mapping[str, str] | None = None) -> 
     for key in _KEYS:
         if text := environ.get(key.variable, "").strip():
             source = f"environment {key.variable}"
-            values[key.field] = key.check(key.parse(text), f"{_table(source, key.table)}: {key.name}")
+            values[key.field] = key.check(key.parse(text), f"{heading(source, key.table)}: {key.name}")
             origin[key.dotted] = source
     return Settings(**values, origin=MappingProxyType(origin))
 
@@ -414,21 +416,21 @@ def _check_changes(changes: Mapping[str, object]) -> dict[str, Any]:
         if name == "pass_options":
             checked[name] = _check_pass_options(value)
         elif key := _FIELDS.get(name):
-            checked[name] = key.check(value, f"{_table('code', key.table)}: {key.name}")
+            checked[name] = key.check(value, f"{heading('code', key.table)}: {key.name}")
         else:
             names = [*_FIELDS, "pass_options"]
-            raise ConfigError(f"code: unknown setting {name!r} = {value!r}; settings: {', '.join(names)}{_suggestion(name, names)}")
+            raise ConfigError(f"code: unknown setting {name!r} = {value!r}; settings: {', '.join(names)}{suggestion(name, names)}")
     return checked
 
 
 def _check_pass_options(value: object) -> dict[str, PassOptions]:
     if not isinstance(value, Mapping):
-        raise ConfigError(f"code [optimizer]: pass_options is {_shown(value)}, expected a mapping from pass to options")
+        raise ConfigError(f"code [optimizer]: pass_options is {shown(value)}, expected a mapping from pass to options")
     for name, options in value.items():
         if not isinstance(name, str) or name in _TABLES["optimizer"]:
             raise ConfigError(f"code [optimizer]: pass_options has the key {name!r}, expected the name of a pass")
         if not isinstance(options, Mapping):
-            raise ConfigError(f"code [optimizer]: {name} is {_shown(options)}, expected a mapping from option to value")
+            raise ConfigError(f"code [optimizer]: {name} is {shown(options)}, expected a mapping from option to value")
     return {name: PassOptions(MappingProxyType(dict(options)), "code") for name, options in value.items()}
 
 
@@ -440,84 +442,3 @@ def _changed(settings: Settings, changes: Mapping[str, Any]) -> Settings:
         origin.update((f"optimizer.{name}", "code") for name in passes)
     values["pass_options"] = MappingProxyType({**settings.pass_options, **(passes or {})})
     return replace(settings, **values, origin=MappingProxyType(origin))
-
-
-# --- options of one pass
-
-
-def check_options(
-    pass_name: str,
-    fields: Mapping[str, type | str],
-    options: Mapping[str, object],
-    origin: str = "treadle.toml",
-) -> dict[str, Any]:
-    """Check the options written for a pass against the fields of its dataclass.
-
-    ``int``, ``float``, ``bool``, ``str``, ``dict``, ``list[T]``, ``tuple[T, ...]`` and
-    unions of them are checked; any other annotation is left to the pass.
-
-    Args:
-        pass_name: the pass, for the message.
-        fields: from option to its type or, as in a module with postponed annotations, the text of it.
-        options: what was written, ``settings.pass_options[pass_name].options``.
-        origin: where it was written, ``settings.pass_options[pass_name].origin``.
-    Returns:
-        The options ready for the dataclass: an int is a float where a float is
-        expected, a list a tuple where a tuple is.
-    Raises:
-        ConfigError: an option is unknown or its value is not of the field's type; a bool is no int.
-    """
-    where = _table(origin, f"optimizer.{pass_name}")
-    checked: dict[str, Any] = {}
-    for name, value in options.items():
-        if name not in fields:
-            known = ", ".join(fields) or "none"
-            raise ConfigError(f"{where}: unknown option {name!r}; options: {known}{_suggestion(name, fields)}")
-        declared = fields[name]
-        expected = declared.__name__ if isinstance(declared, type) else str(declared)
-        try:
-            checked[name] = _fitted(value, expected)
-        except (TypeError, OverflowError):  # 10**400 is no float
-            raise ConfigError(f"{where}: {name} is {_shown(value)}, expected {expected}") from None
-    return checked
-
-
-_ATOMS: dict[str, type] = {"int": int, "bool": bool, "str": str, "dict": dict, "None": type(None)}
-_SEQUENCES: dict[str, Callable[[Iterable[object]], object]] = {"list": list, "tuple": tuple}
-
-
-def _fitted(value: object, expected: str) -> object:
-    alternatives = _alternatives(expected)
-    if len(alternatives) > 1:
-        # the exact type first: of "float | int" an int takes int
-        for alternative in sorted(alternatives, key=lambda text: text != type(value).__name__):
-            try:
-                return _fitted(value, alternative)
-            except TypeError:
-                continue
-        raise TypeError
-    name, _, inner = expected.strip().partition("[")
-    if name in _SEQUENCES:
-        if not isinstance(value, list | tuple):
-            raise TypeError
-        item_type = inner.removesuffix("]").removesuffix(", ...")
-        return _SEQUENCES[name](_fitted(item, item_type) for item in value)
-    if name == "float":
-        if type(value) not in (int, float):
-            raise TypeError
-        return float(cast(float, value))
-    if name in _ATOMS and type(value) is not _ATOMS[name]:  # not isinstance: a bool is no int
-        raise TypeError
-    return value
-
-
-def _alternatives(annotation: str) -> list[str]:
-    """Split at each ``|`` that stands outside brackets."""
-    parts, depth = [""], 0
-    for char in annotation:
-        depth += (char == "[") - (char == "]")
-        if char == "|" and depth == 0:
-            parts.append("")
-        else:
-            parts[-1] += char
-    return [part.strip() for part in parts]

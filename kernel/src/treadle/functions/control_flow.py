@@ -21,6 +21,7 @@ from treadle.shapes import TensorShape
 from treadle.state import LOCAL
 from treadle.tensor import SymbolicTensor, Tensor
 from treadle.tensorspec import TensorSpec
+from treadle.treedef import flatten_to
 from treadle.variable import Variable
 
 _MOST_RELAXATIONS = 12
@@ -100,7 +101,7 @@ def _traced(function: Callable[..., Any], name: str, specs: Sequence[Spec] = (),
         arguments = [SymbolicTensor(graph.placeholder(spec, f"loop_variable_{i}")) for i, spec in enumerate(specs)]
         result = function(*pack(arguments)) if pack is not None else function()
         leaves: list[Any] = []
-        structure = nest.flatten_to(result, leaves)
+        structure = flatten_to(result, leaves)
         outputs = []
         for i, leaf in enumerate(leaves):
             if leaf is None or isinstance(leaf, str):

@@ -25,6 +25,7 @@ from treadle.errors import DTypeError, InvalidArgumentError
 from treadle.shapes import TensorShape
 from treadle.tensor import Tensor
 from treadle.tensorspec import TensorSpec
+from treadle.treedef import flatten_to
 from treadle.variable import Variable
 
 _PLAIN = (bool, int, str, bytes, type(None), complex, type, DType, TensorShape, np.dtype, types.BuiltinFunctionType, type(Ellipsis), slice)
@@ -199,7 +200,7 @@ class Signature:
         if self.specs is not None:
             bound_args, bound_kwargs = self._conform(bound_args, bound_kwargs)
         leaves: list[Any] = []
-        structure = nest.flatten_to((bound_args, bound_kwargs), leaves)
+        structure = flatten_to((bound_args, bound_kwargs), leaves)
         parts: list[Any] = []
         variables: dict[int, int] = {}
         for i, leaf in enumerate(leaves):

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from treadle import nest, plugins, state
+from treadle import plugins, state
 from treadle.conversion import convert_to_tensor
 from treadle.functions.atomic import AtomicFunction
 from treadle.functions.concrete import ConcreteFunction, Static
@@ -17,6 +17,7 @@ from treadle.graph.func_graph import FuncGraph
 from treadle.graph.graph import Value
 from treadle.state import LOCAL
 from treadle.tensor import SymbolicTensor, Tensor
+from treadle.treedef import flatten_to
 from treadle.variable import Variable
 
 
@@ -40,7 +41,7 @@ def trace(function: Callable[..., Any], name: str, call: Call, paths: list[str])
         args, kwargs = call.key.structure.unflatten(leaves)
         result = function(*args, **kwargs)
         found: list[Any] = []
-        structure = nest.flatten_to(result, found)
+        structure = flatten_to(result, found)
         results, values = _results(graph, found, name)
     graph.outputs = values
     atomic = AtomicFunction(graph, name)

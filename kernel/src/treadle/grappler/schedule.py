@@ -6,6 +6,7 @@ import dataclasses
 from typing import Any, NamedTuple
 
 from treadle import plugins, settings
+from treadle.contracts.pass_options import check_options
 from treadle.errors import ConfigError
 from treadle.registry import registry
 
@@ -103,7 +104,7 @@ def _line(name: str, origin: str, current: settings.Settings) -> ScheduledPass |
             return None  # found but failed or disabled: reported where that happened, the program goes on without it
         raise ConfigError(f"{origin} [optimizer] schedule: no pass is called {name!r}; passes: {', '.join(available()) or 'none'}")
     given = current.pass_options.get(name)
-    checked = {} if given is None else settings.check_options(name, options_of(pass_class), given.options, given.origin)
+    checked = {} if given is None else check_options(name, options_of(pass_class), given.options, given.origin)
     instance = pass_class(**checked)
     options = {o: (getattr(instance, o), given.origin if given is not None and o in checked else "default") for o in options_of(pass_class)}
     return ScheduledPass(instance, registry.passes[name].plugin, origin, options)

@@ -70,7 +70,7 @@ def assert_op(condition: BoolSpec, data: Sequence[FreeSpec], *, pieces: tuple[An
     require_rank(condition, 0, "condition")
 
 
-@op("check_numerics", aliases=True, can_fail=True)
+@op("check_numerics", effect="writes", aliases=True, can_fail=True)
 def check_numerics_op(x: Spec, *, message: str) -> Spec:
     """The same value, if it has no NaN and no infinity."""
     return Spec(x.dims, require_kind(x, FLOATING, "tensor"))

@@ -1,119 +1,21 @@
-"""The plugin ``core``: TensorFlow's ops under their names."""
+"""The plugin ``core``: TensorFlow's ops under their names.
+
+Which module declares what stands in ``index.py``, so that registering imports none of them. After adding an op, a public name or a module: ``make indexes``.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
 from treadle.hookspecs import hookimpl
-
-MODULES = (
-    "elementwise",
-    "trigonometry",
-    "comparison",
-    "bitwise",
-    "logic",
-    "extremes",
-    "zero_safe",
-    "powers",
-    "division",
-    "complex_numbers",
-    "signs",
-    "rounding",
-    "sigmoids",
-    "clipping",
-    "saturation",
-    "sums",
-    "permutations",
-    "special",
-    "bessel",
-    "broadcasting",
-    "shaping",
-    "creation",
-    "reductions",
-    "flow",
-    "joining",
-    "casting",
-    "slicing",
-    "masking",
-    "indexing",
-    "gathering",
-    "coordinates",
-    "scattering",
-    "partitioning",
-    "one_hot",
-    "grids",
-    "indexed_slices",
-    "embeddings",
-    "products",
-    "convolution",
-    "transposed_convolution",
-    "raw_convolution",
-    "depthwise",
-    "atrous",
-    "pooling",
-    "pooling_functions",
-    "morphology",
-    "activations",
-    "softmax",
-    "cross_entropy",
-    "losses",
-    "normalization",
-    "moments",
-    "dropout",
-    "randomness",
-    "random_arguments",
-    "stateless_random",
-    "stateful_random",
-    "random_generator",
-    "random_initializers",
-    "run_time_order",
-    "sizes",
-    "tiling",
-    "reordering",
-    "padding",
-    "ranges",
-    "space_batch",
-    "initializers",
-    "run_time_axes",
-    "cumulative",
-    "axis_extremes",
-    "statistics",
-    "arg_reductions",
-    "sorting",
-    "uniqueness",
-    "segments",
-    "counting",
-    "printing",
-    "assertions",
-    "shape_assertions",
-    "python_calls",
-    "einsum",
-    "diagonals",
-    "singular_values",
-    "norms",
-    "linear_systems",
-    "tridiagonal",
-    "eigenvalues",
-    "determinants",
-    "factorizations",
-    "matrix_functions",
-    "cross_product",
-    "fourier",
-    "fourier_functions",
-    "cosine_transforms",
-    "framing",
-    "signal_windows",
-    "spectrograms",
-    "debugging",
-)
+from treadle_ops.index import KERNELS, OPS
+from treadle_ops.roles import ROLES
 
 
 @hookimpl
 def treadle_register(registry: Any) -> None:
-    """Register the ops, their host kernels, and the roles that the kernel leaves to plugins."""
-    registry.add_ops(*(f"treadle_ops.{module}" for module in MODULES))
-    registry.add_kernels(for_="array", module="treadle_ops.host_kernels")
-    from treadle_ops.roles import ROLES
-
-    for role, function in ROLES.items():
-        registry.fill(role, function)
+    """Register the ops, the kernels that are the same for every device, and the roles that the kernel leaves to plugins."""
+    registry.add_op_index(OPS)
+    registry.add_kernel_index(for_="array", index=KERNELS)
+    for role, place in ROLES.items():
+        registry.fill(role, place)
