@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import array
 import collections
-import pickle
 import types
 from dataclasses import InitVar, dataclass, field
 from typing import Any, NamedTuple
@@ -13,6 +12,7 @@ import numpy as np
 import pytest
 
 from treadle import nest
+from treadle.treedef import flatten_to
 
 
 class Point(NamedTuple):
@@ -77,7 +77,7 @@ ROUND_TRIPS = [
 @pytest.mark.parametrize("structure", ROUND_TRIPS, ids=repr)
 def test_what_is_taken_apart_goes_together_again(structure: Any) -> None:
     leaves: list[Any] = []
-    treedef = nest.flatten_to(structure, leaves)
+    treedef = flatten_to(structure, leaves)
     assert leaves == nest.flatten(structure)
     assert treedef.num_leaves == len(leaves)
     for twin in (nest.pack_sequence_as(structure, leaves), treedef.unflatten(leaves)):

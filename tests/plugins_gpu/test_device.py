@@ -137,13 +137,17 @@ def test_a_device_says_what_it_is(td, cards):
 
 
 def test_a_closed_device_is_opened_again_and_its_tensors_are_refused(td, cards):
-    old = td.constant(HOST).gpu(1)
+    double = td.function(lambda x: x + x, autograph=False)
+    old = double(td.constant(HOST).gpu(1))
     devices.close("/GPU:1")
     assert "/GPU:1" not in open_devices
     with pytest.raises(InvalidArgumentError, match="/GPU:1, which was closed"):
         td.add(old, old)
     new = td.constant(HOST).gpu(1)
-    np.testing.assert_array_equal((new + new).numpy(), HOST * 2)
+    for add in (td.add, lambda x, y: double(x)):
+        twice = add(new, new)
+        assert twice._key.device is devices.find("/GPU:1")
+        np.testing.assert_array_equal(twice.numpy(), HOST * 2)
 
 
 def test_kernels_are_imported_when_a_gpu_is_opened_and_not_before(child):

@@ -17,7 +17,8 @@ from treadle.errors import DTypeError, InvalidArgumentError
 from treadle.registry import registry
 from treadle.shapes import TensorShape
 from treadle.state import LOCAL
-from treadle.tensor import SymbolicTensor, Tensor, leaked
+from treadle.symbolic import SymbolicTensor, leaked
+from treadle.tensor import Tensor
 
 _NUMBERS = (bool, int, float, complex)
 _KIND_ORDER = {"b": -1, "i": 0, "u": 0, "f": 1, "c": 2}
@@ -325,10 +326,14 @@ def host_spec(value: Any) -> Spec:
         return Spec(tuple(dims), dtypes.bool, value)
     if isinstance(inner, float):
         return Spec(tuple(dims), dtypes.float32, value)
-    return Spec(tuple(dims), dtypes.int64 if _is_wide(value) else dtypes.int32, value)
+    return Spec(tuple(dims), _integer_dtype(value), value)
 
 
-def _is_wide(value: Any) -> bool:
+def _integer_dtype(value: Any) -> DType:
+    """The narrowest of int32, int64 and uint64 for nested tuples of ints (and symbolic sizes)."""
     if isinstance(value, tuple):
-        return any(_is_wide(v) for v in value)
-    return isinstance(value, int) and value not in _INT32
+        found = {_integer_dtype(v) for v in value}
+        return next((wide for wide in (dtypes.uint64, dtypes.int64) if wide in found), dtypes.int32)
+    if not isinstance(value, int) or value in _INT32:
+        return dtypes.int32
+    return dtypes.uint64 if value > dtypes.int64.max else dtypes.int64

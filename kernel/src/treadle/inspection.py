@@ -11,7 +11,8 @@ from treadle import nest, state
 from treadle.contracts.spec import Spec, is_concrete
 from treadle.dims import Dim
 from treadle.graph.func_graph import FuncGraph
-from treadle.tensor import SymbolicTensor, Tensor
+from treadle.symbolic import SymbolicTensor
+from treadle.tensor import Tensor
 from treadle.tensorspec import TensorSpec
 from treadle.variable import Variable
 

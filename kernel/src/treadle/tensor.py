@@ -14,8 +14,7 @@ import numpy as np
 from treadle import plugins
 from treadle.contracts.device import Key
 from treadle.contracts.lists import BufferList
-from treadle.dtypes import DType, float32
-from treadle.errors import InvalidArgumentError, SymbolicTensorError
+from treadle.dtypes import DType
 from treadle.registry import registry
 from treadle.shapes import TensorShape
 
@@ -329,124 +328,6 @@ def to_device(tensor: Tensor, device: Any) -> Tensor:
     return Tensor(copied, device.key(tensor._key.dtype))
 
 
-class _SymbolicDevice:
-    name = ""
-
-
-class SymbolicTensor(Tensor):
-    """A tensor while tracing: a value of a graph, with no content yet."""
-
-    __slots__ = ("value",)
-
-    def __init__(self, value: Any) -> None:
-        self.value = value
-        self._key = SYMBOLIC
-        self._id = 0
-
-    @property
-    def dtype(self) -> DType:
-        return self.value.spec.dtype  # type: ignore[no-any-return]
-
-    @property
-    def shape(self) -> TensorShape:
-        return self.value.spec.shape  # type: ignore[no-any-return]
-
-    @property
-    def dims(self) -> Any:
-        return self.value.spec.dims
-
-    @property
-    def ndim(self) -> int:
-        return self.value.spec.rank  # type: ignore[no-any-return]
-
-    @property
-    def graph(self) -> Any:
-        """The graph that this value belongs to."""
-        return self.value.graph
-
-    @property
-    def device(self) -> str:
-        return self.value.node.device or ""
-
-    @property
-    def name(self) -> str:
-        return f"{self.value.node.name}:{self.value.index}"
-
-    def set_shape(self, shape: Any) -> None:
-        """Assert while tracing that the shape is also this; the graph believes it."""
-        self.value.refine(TensorShape(shape))
-
-    def _refuse(self, what: str, instead: str) -> NoReturn:
-        raise SymbolicTensorError(
-            f"{what}: this is a symbolic tensor of shape {self.shape} and dtype {self.dtype.name}, made at {self.value.node.source} while "
-            f"tracing {self.value.graph.name!r}; it has no value yet. {instead}"
-        )
-
-    def numpy(self) -> Any:
-        self._refuse(
-            "numpy() is not available", "Return the tensor from the function, or use td.print to see it; outside its graph it has no meaning."
-        )
-
-    def _host(self) -> Any:
-        self._refuse("a tensor cannot become a NumPy array here", "Use td ops instead of NumPy's on it, or td.numpy_function.")
-
-    def __bool__(self) -> bool:  # noqa: PLE0304 - it always raises
-        self._refuse(
-            "using a tensor as a Python bool is not allowed",
-            "Use td.cond or td.where to choose by a tensor; a Python `if`, `while`, `and`, `or` or `not` decides while tracing, "
-            "when the value is not known (its function is run as written: AutoGraph does not convert it, for instance as its source is not "
-            "available).",
-        )
-
-    def _scalar(self, kind: str) -> Any:
-        self._refuse(
-            f"a tensor cannot become a Python {kind} here",
-            f"Use td.cast to change its dtype, or compute with the tensor itself instead of a Python {kind}.",
-        )
-
-    def __index__(self) -> int:  # noqa: PLE0305 - it always raises
-        self._refuse("a tensor cannot be a Python index here", "Use td.range for a loop over a tensor's value, or td.gather to pick by it.")
-
-    def __len__(self) -> int:
-        dims = self.value.spec.dims
-        if dims and isinstance(dims[0], int):
-            return dims[0]
-        return self._refuse("len() is not known", "Use td.shape(x)[0].")
-
-    def __iter__(self) -> Iterator[Any]:
-        dims = self.value.spec.dims
-        if dims is None or not dims or not isinstance(dims[0], int):
-            self._refuse(
-                "iterating over this tensor is not possible",
-                "Its first size is not known while tracing; use td.map_fn, td.while_loop, or td.unstack with num.",
-            )
-        return (self[i] for i in range(dims[0]))
-
-    def __format__(self, spec: str) -> str:
-        return str(self)
-
-    def __reduce__(self) -> Any:
-        self._refuse("a symbolic tensor cannot be pickled", "Return it from the function first.")
-
-    def __str__(self) -> str:
-        return f'Tensor("{self.name}", shape={self.shape}, dtype={self.dtype.name})'
-
-    def __repr__(self) -> str:
-        return f"<tf.Tensor '{self.name}' shape={self.shape} dtype={self.dtype.name}>"
-
-
-SYMBOLIC = Key(_SymbolicDevice(), float32)
-"""The dispatch key of every symbolic tensor: no kernel is ever found for it."""
-
 Operators.__hash__ = _unhashable  # type: ignore[method-assign,assignment]
 registry.on_invalidate(install_operators)
 install_operators()
-
-
-def leaked(tensor: SymbolicTensor) -> InvalidArgumentError:
-    """The error for a symbolic tensor that is used outside the graph it belongs to."""
-    return SymbolicTensorError(
-        f"a symbolic tensor of graph {tensor.value.graph.name!r}, made at {tensor.value.node.source}, is used outside that graph's scope. "
-        "It leaked out of the traced function, through a global, an attribute, a list or a closure. "
-        "Return it from the function instead, or keep it in a td.Variable with assign()."
-    )

@@ -16,7 +16,8 @@ from treadle.errors import DTypeError, FailedPreconditionError, InvalidArgumentE
 from treadle.registry import registry
 from treadle.shapes import TensorShape
 from treadle.state import LOCAL
-from treadle.tensor import Operators, SymbolicTensor, Tensor, next_id, to_device
+from treadle.symbolic import SymbolicTensor, leaked
+from treadle.tensor import Operators, Tensor, next_id, to_device
 
 
 class Variable(Operators):
@@ -218,8 +219,6 @@ class Variable(Operators):
             graph.assign(self, tensor)
         else:
             if isinstance(tensor, SymbolicTensor):
-                from treadle.tensor import leaked
-
                 raise leaked(tensor)
             self._buffer = to_device(tensor, self._key.device)._buffer
         return self

@@ -13,7 +13,8 @@ from treadle.conversion import convert_to_tensor
 from treadle.errors import InvalidArgumentError
 from treadle.graph.structural import CUSTOM
 from treadle.state import LOCAL
-from treadle.tensor import Operators, SymbolicTensor, Tensor
+from treadle.symbolic import SymbolicTensor
+from treadle.tensor import Operators, Tensor
 from treadle.variable import Variable
 
 

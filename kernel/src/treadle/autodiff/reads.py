@@ -12,7 +12,8 @@ from treadle.contracts.spec import Spec
 from treadle.dims import Dim
 from treadle.graph.func_graph import FuncGraph
 from treadle.graph.graph import Value
-from treadle.tensor import Operators, SymbolicTensor
+from treadle.symbolic import SymbolicTensor
+from treadle.tensor import Operators
 
 
 class Reads(NamedTuple):

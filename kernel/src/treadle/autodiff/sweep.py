@@ -17,7 +17,8 @@ from treadle.contracts.spec import Spec
 from treadle.dtypes import DType
 from treadle.errors import InvalidArgumentError
 from treadle.registry import registry
-from treadle.tensor import SYMBOLIC, Tensor
+from treadle.symbolic import SYMBOLIC
+from treadle.tensor import Tensor
 
 
 class SpecOnly(Tensor):

@@ -16,7 +16,8 @@ from treadle.conversion import convert_to_tensor
 from treadle.errors import InvalidArgumentError, ShapeError
 from treadle.registry import registry
 from treadle.state import LOCAL
-from treadle.tensor import Operators, SymbolicTensor, Tensor, next_id
+from treadle.symbolic import SymbolicTensor
+from treadle.tensor import Operators, Tensor, next_id
 from treadle.variable import Variable
 
 _NO_SPECS: list[Any] = [None]

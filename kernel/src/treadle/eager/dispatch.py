@@ -16,7 +16,8 @@ from treadle.dtypes import DType
 from treadle.errors import DTypeError, InvalidArgumentError, KernelNotFoundError, OpError, ResourceExhaustedError, ShapeError
 from treadle.registry import open_devices, registry
 from treadle.state import LOCAL
-from treadle.tensor import SYMBOLIC, SymbolicTensor, Tensor, leaked, to_device
+from treadle.symbolic import SYMBOLIC, SymbolicTensor, leaked
+from treadle.tensor import Tensor, to_device
 
 _HINTS = {"index": dtypes.int32, "bool": dtypes.bool, "free": None, "tensor": None}
 _scalars: dict[Any, Tensor] = {}
@@ -171,6 +172,7 @@ def run(op: Op, inputs: list[Any], attrs: dict[str, Any]) -> list[Tensor]:
         row = resolve(op, inputs, attrs, device)
         if open_devices.get(device.name) is device:
             op.table[key] = row
+            _resolved.add(op)
     kernel, keys, array = row
     buffers = [[t._buffer for t in entry] if isinstance(entry, list) else entry._buffer if isinstance(entry, Tensor) else entry for entry in inputs]
     try:
@@ -309,6 +311,8 @@ def find_kernel_row(op: Op, device: Any, dtype: DType | None) -> Any:
 
 
 _bound: dict[Any, Any] = {}
+_resolved: set[Op] = set()
+"""Ops with anything in their tables; an op may be in use before the registry's lazy entry for it is loaded."""
 
 
 def bind(kernel: Any, device: Any) -> Any:
@@ -342,9 +346,8 @@ def explain(op: Op, inputs: list[Any], attrs: dict[str, Any], error: Exception) 
 
 def forget() -> None:
     """Drop every resolved kernel and remembered scalar."""
-    for entry in registry.ops.values():
-        if entry.is_loaded:
-            entry.value.table.clear()
+    while _resolved:
+        _resolved.pop().table.clear()
     _bound.clear()
     _scalars.clear()
 

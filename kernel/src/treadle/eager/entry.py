@@ -135,7 +135,7 @@ def source(op: Op) -> str:
             f"            RECORD(__tapes, OP, {everything}, {given}, [__tensor])",
             "        return __tensor",
         ]
-    if len(op.inputs) == 2 and len(tensors) == 2 and not op.variadic and not attrs:
+    if len(op.inputs) == 2 and all(i.kind == "tensor" for i in op.inputs) and not op.variadic and not attrs:
         a, b = names
         for number, tensor, call_again in ((b, a, f"ENTRY({a}, __known)"), (a, b, f"ENTRY(__known, {b})")):
             lines += [

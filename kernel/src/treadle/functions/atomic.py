@@ -7,23 +7,22 @@ from __future__ import annotations
 
 from typing import Any
 
-from treadle import devices, plugins, state
-from treadle.autodiff.sweep import GradientContext, Record, sweep, zeros_for
+from treadle import devices, state
 from treadle.contracts.passes import PassReport
-from treadle.contracts.spec import Spec, is_concrete
-from treadle.conversion import to_tuples
+from treadle.contracts.spec import Spec
 from treadle.errors import InvalidArgumentError
+from treadle.functions.halves import Halves, split
 from treadle.graph.func_graph import FuncGraph
-from treadle.graph.graph import Node, Value
+from treadle.graph.graph import Value
 from treadle.graph.inline import caller_sizes, inlined, inner_graphs, specialise
-from treadle.graph.structural import CALL, CONDS, CONST, CUSTOM, LOOPS, PLACEHOLDER, READ
+from treadle.graph.structural import CALL, CONDS, CONST, LOOPS
 from treadle.grappler.item import GrapplerItem
 from treadle.grappler.meta import MetaOptimizer
 from treadle.grappler.schedule import in_force
-from treadle.registry import registry
 from treadle.runtime.plan import Plan
 from treadle.state import LOCAL
-from treadle.tensor import SymbolicTensor, Tensor, to_device
+from treadle.symbolic import SymbolicTensor
+from treadle.tensor import Tensor, to_device
 from treadle.variable import Variable
 
 
@@ -90,7 +89,7 @@ class AtomicFunction:
         captured = {value for _, value in self.captures}
         self.arguments = [value for value in graph.inputs if value not in captured]
         self._executables: dict[str, Executable] = {}
-        self._halves: dict[Any, _Halves] = {}
+        self._halves: dict[Any, Halves] = {}
         self._promoted: dict[Any, AtomicFunction] = {}
 
     @property
@@ -104,7 +103,7 @@ class AtomicFunction:
         """The compiled graph for a device, made at the first question."""
         device = device or devices.default()
         found = self._executables.get(device.name)
-        if found is None:
+        if found is None or found.device is not device:
             with state.recording(None):
                 found = self._executables[device.name] = Executable(self, device)
         return found
@@ -206,11 +205,11 @@ class AtomicFunction:
             tape.record_call(self.name, sources, everything, pull, zeros=False)
         return outputs
 
-    def halves(self, wanted: tuple[bool, ...]) -> _Halves:
+    def halves(self, wanted: tuple[bool, ...]) -> Halves:
         """The function split for the gradients of the inputs that are ``wanted``."""
         found = self._halves.get(wanted)
         if found is None:
-            found = self._halves[wanted] = _split(self, wanted)
+            found = self._halves[wanted] = split(self, wanted, AtomicFunction)
         return found
 
     def promote(self, constants: tuple[int, ...]) -> AtomicFunction:
@@ -240,189 +239,3 @@ class AtomicFunction:
 def _outside(spec: Spec, graph: FuncGraph, values: list[Value]) -> Spec:
     """The spec of a result as the caller sees it: the callee's sizes in terms of what it was called with."""
     return spec.without_value().substitute(caller_sizes(graph, values))
-
-
-class _Halves:
-    """A function split for differentiation.
-
-    Attributes:
-        forward: gives the results and whatever the way back needs, nothing more.
-        backward: takes cotangents, saved inputs and what ``forward`` gave besides, and gives gradients.
-        saved_inputs: positions of the inputs that the way back needs.
-        has_gradient: per input of the graph.
-    """
-
-    def __init__(self, forward: AtomicFunction, backward: AtomicFunction, saved_inputs: list[int], has_gradient: tuple[bool, ...]) -> None:
-        self.forward = forward
-        self.backward = backward
-        self.saved_inputs = saved_inputs
-        self.has_gradient = has_gradient
-
-    def pull(self, function: AtomicFunction, cotangents: list[Any], outputs: list[Any], saved: list[Any]) -> list[Any]:
-        """Gradients per input of ``function``'s graph."""
-        arrived = [
-            zeros_for(output) if cotangent is None else cotangent
-            for cotangent, output, value in zip(cotangents, outputs, function.graph.outputs, strict=True)
-            if value.spec.dtype.is_differentiable
-        ]
-        gradients = iter(self.backward.call([*arrived, *saved]))
-        return [next(gradients) if is_there else None for is_there in self.has_gradient]
-
-
-def _split(function: AtomicFunction, wanted: tuple[bool, ...]) -> _Halves:
-    """Differentiate a graph with respect to some of its inputs, and cut what results in two."""
-    flat, flattened = inlined(function.graph, differentiable=True)
-    joint = FuncGraph(function.graph.name, function.graph.outer)
-    values = flat.copy_into(joint)
-    inputs = [values[v] for v in flat.inputs]
-    outputs = [values[v] for v in flat.outputs]
-    own = list(joint.nodes)
-    with state.recording(joint):
-        cotangents = {
-            i: SymbolicTensor(joint.placeholder(v.spec.without_value(), "cotangent")) for i, v in enumerate(outputs) if v.spec.dtype.is_differentiable
-        }
-        gradients = graph_gradients(own, outputs, cotangents, [v for v, w in zip(inputs, wanted, strict=True) if w])
-    by_input = iter(gradients)
-    per_input = [next(by_input) if w else None for w in wanted]
-    found = [joint.value_of(g) for g in per_input if g is not None]
-
-    mine = set(own)
-    saved: dict[Value, None] = {}
-    needed: set[Node] = set()
-    waiting = list(found)
-    while waiting:
-        value = waiting.pop()
-        if value.node in mine:
-            if value.node.op is not CONST:
-                saved[value] = None
-        elif value.node not in needed:
-            needed.add(value.node)
-            waiting += value.node.inputs
-
-    backward = FuncGraph(f"gradient of {function.name}", function.graph.outer)
-    moved: dict[Value, Value] = {}
-    for tensor in cotangents.values():
-        moved[tensor.value] = backward.placeholder(tensor.value.spec, "cotangent")
-    position = {value: i for i, value in enumerate(inputs)}
-    given = [value for value in saved if value in position]
-    computed = [value for value in saved if value not in position]
-    for value in [*given, *computed]:
-        moved[value] = backward.placeholder(value.spec.without_value(), "saved")
-    for thing, value in joint.captures:
-        if value.node in needed or any(user in needed for user in value.uses) or value in found:
-            moved[value] = backward.placeholder(value.spec, value.node.attrs["name"])
-            backward.captures.append((thing, moved[value]))
-    for node in joint.nodes:
-        if node.op is CONST:
-            if node in needed or any(u in needed for u in node.out.uses) or node.out in found:
-                joint.copy_node(node, backward, moved)
-        elif node in needed and node.op is not PLACEHOLDER:
-            joint.copy_node(node, backward, moved)
-    backward.outputs = [moved[v] for v in found]
-
-    forward = FuncGraph(function.graph.name, function.graph.outer)
-    kept: dict[Value, Value] = {}
-    for node in own:
-        joint.copy_node(node, forward, kept)
-    forward.inputs = [kept[v] for v in inputs]
-    forward.outputs = [kept[v] for v in [*outputs, *computed]]
-    at = {value: i for i, value in enumerate(function.graph.inputs)}
-    forward.captures = [(thing, kept[inputs[at[value]]]) for thing, value in function.captures]
-    forward.captured_constants = [(t, kept[values[flattened[v]]]) for t, v in function.graph.captured_constants if v in flattened]
-    halves = _Halves(
-        AtomicFunction(forward, function.name),
-        AtomicFunction(backward, f"gradient of {function.name}"),
-        [position[value] for value in given],
-        tuple(g is not None for g in per_input),
-    )
-    plugins.host.call("treadle_trace_finished", function=None, concrete=halves.backward, seconds=0.0)
-    return halves
-
-
-def graph_gradients(nodes: list[Node], targets: list[Value], cotangents: dict[int, Any], sources: list[Value]) -> list[Any]:
-    """Gradients within a graph, recorded in the graph being traced.
-
-    Args:
-        nodes: to go back through, in order.
-        targets: the values differentiated.
-        cotangents: target position to its cotangent.
-        sources: the values to differentiate with respect to; Variables by their placeholders.
-
-    Returns:
-        Per source its gradient, or None.
-    """
-    identity: dict[Value, int] = {value: i + 1 for i, value in enumerate(sources)}
-    records: list[Any] = []
-    count = len(sources)
-    tensors: dict[Value, SymbolicTensor] = {}
-
-    def tensor(value: Value) -> SymbolicTensor:
-        found = tensors.get(value)
-        if found is None:
-            found = tensors[value] = SymbolicTensor(value)
-        return found
-
-    for node in nodes:
-        ids = [identity.get(v, 0) for v in node.inputs]
-        control = node.op in CONDS or node.op in LOOPS
-        if not any(ids) or (node.op.gradient is None and node.op not in (READ, CUSTOM) and not control):
-            continue
-        outputs = []
-        for value in node.outputs:
-            if value.spec.dtype.is_differentiable and value not in identity:
-                count += 1
-                identity[value] = count
-            outputs.append(identity.get(value, 0) or -count)
-        specs = [tensor(v) if v.spec.dtype.is_differentiable else None for v in node.outputs]
-        if node.op is READ:
-            records.append(Record("read", _same, ids, outputs, specs))
-            continue
-        if control:
-            from treadle.functions.control_gradients import graph_record
-
-            records.append(graph_record(node, ids, outputs, specs))
-            continue
-        if node.op is CUSTOM:
-            records.append(Record("custom_gradient", _past_results(node.attrs["pull"], node.attrs["count"]), ids, outputs, specs))
-            continue
-        inputs = node.grouped([tensor(v) for v in node.inputs])
-        flat_ids = [
-            i
-            for declared, entry in zip(node.op.inputs, node.grouped(ids), strict=True)
-            if declared.kind != "host"
-            for i in (entry if isinstance(entry, list) else [entry])
-        ]
-        given = [_host(d, i) for d, i in zip(node.op.inputs, inputs, strict=True)]
-        records.append(GradientContext(node.op, given, [tensor(v) for v in node.outputs], node.attrs, flat_ids, outputs, specs))
-    arrived: dict[int, Any] = {}
-    for i, target in enumerate(targets):
-        if i in cotangents and target in identity:
-            number = identity[target]
-            if number in arrived:
-                arrived[number] = registry.role("accumulate")(arrived[number], cotangents[i])
-            else:
-                arrived[number] = cotangents[i]
-    found = sweep(reversed(records), arrived, {identity[s] for s in sources})
-    return [found.get(identity[s]) for s in sources]
-
-
-def _host(declared: Any, entry: Any) -> Any:
-    """A host input as a gradient sees it: numbers where they are known."""
-    if declared.kind == "host" and isinstance(entry, SymbolicTensor):
-        constant = entry.value.constant
-        if constant is not None:
-            return to_tuples(constant.tolist())
-        known = entry.value.spec.value
-        return known if is_concrete(known) else entry
-    return entry
-
-
-def _past_results(pull: Any, count: int) -> Any:
-    def past(cotangents: list[Any]) -> list[Any]:
-        return [*[None] * count, *pull(cotangents)]
-
-    return past
-
-
-def _same(cotangents: list[Any]) -> list[Any]:
-    return cotangents

@@ -19,7 +19,8 @@ from treadle.graph.structural import COND, LOOP
 from treadle.inspection import get_static_value
 from treadle.shapes import TensorShape
 from treadle.state import LOCAL
-from treadle.tensor import SymbolicTensor, Tensor
+from treadle.symbolic import SymbolicTensor
+from treadle.tensor import Tensor
 from treadle.tensorspec import TensorSpec
 from treadle.treedef import flatten_to
 from treadle.variable import Variable

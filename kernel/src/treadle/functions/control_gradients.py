@@ -21,7 +21,7 @@ from treadle.graph.graph import Node, Value
 from treadle.graph.structural import CONDS, LOOP, NOTHING
 from treadle.registry import registry
 from treadle.state import LOCAL
-from treadle.tensor import SymbolicTensor
+from treadle.symbolic import SymbolicTensor
 
 
 class Control:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import functools
-import threading
 import types
 import weakref
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
 from treadle import nest, plugins, state
 from treadle.functions.concrete import ConcreteFunction
+from treadle.functions.relaxation import common_parts, covers
 from treadle.functions.signature import Call, Key, Signature, TensorPart
+from treadle.functions.trace_lock import one_at_a_time
 from treadle.functions.tracing import trace
 from treadle.state import LOCAL, STATE
 from treadle.tensor import Tensor
@@ -20,7 +20,6 @@ from treadle.tensorspec import TensorSpec
 from treadle.variable import Variable
 
 _MOST_FAST = 1024
-_MOST_NESTED_TRACES = 200
 _eager_functions = False
 
 
@@ -172,7 +171,7 @@ class Function:
 
     def _find_relaxed(self, call: Call) -> ConcreteFunction | None:
         for concrete in self._relaxed:
-            if _covers(concrete.key, call.key):
+            if covers(concrete.key, call.key):
                 return concrete
         return None
 
@@ -180,7 +179,7 @@ class Function:
 
     def _trace_once(self, call: Call) -> ConcreteFunction:
         """Trace, unless another thread is at it for the same signature: then wait for its result."""
-        with _one_at_a_time((id(self), call.key)):
+        with one_at_a_time((id(self), call.key)):
             concrete = self._traces.get(call.key) or self._find_relaxed(call)
             return concrete if concrete is not None else self._trace(call)
 
@@ -223,7 +222,7 @@ class Function:
         if not self._reduce_retracing:
             return call
         for concrete in [*self._relaxed, *self._traces.values()]:
-            parts = _common(concrete.key, key)
+            parts = common_parts(concrete.key, key)
             if parts is not None and parts != key.parts:
                 return Call(Key(key.structure, parts, key.context), call.leaves)
         return call
@@ -369,114 +368,6 @@ def _arranged(executable: Any, concrete: ConcreteFunction) -> Callable[..., Any]
     if len(keys) == 1:
         return lambda *buffers: arrange([Tensor(run(*buffers), keys[0])])
     return lambda *buffers: arrange([Tensor(b, k) for b, k in zip(run(*buffers), keys, strict=True)])
-
-
-def _covers(wide: Key, narrow: Key) -> bool:
-    """True if a trace for ``wide`` serves a call of signature ``narrow``."""
-    if wide.structure != narrow.structure or wide.context != narrow.context:
-        return False
-    return all(_part_covers(w, n) for w, n in zip(wide.parts, narrow.parts, strict=True))
-
-
-def _part_covers(wide: Any, narrow: Any) -> bool:
-    if isinstance(wide, TensorPart) and isinstance(narrow, TensorPart):
-        if wide.dtype is not narrow.dtype:
-            return False
-        if wide.dims is None:
-            return True
-        if narrow.dims is None or len(wide.dims) != len(narrow.dims):
-            return False
-        return all(w is None or w == n for w, n in zip(wide.dims, narrow.dims, strict=True))
-    return bool(wide == narrow)
-
-
-def _common(a: Key, b: Key) -> tuple[Any, ...] | None:
-    """The parts that serve both signatures, if they differ in sizes only."""
-    if a.structure != b.structure or a.context != b.context:
-        return None
-    parts = []
-    for x, y in zip(a.parts, b.parts, strict=True):
-        if isinstance(x, TensorPart) and isinstance(y, TensorPart) and x.dtype is y.dtype and x.dims is not None and y.dims is not None:
-            if len(x.dims) != len(y.dims):
-                return None
-            parts.append(TensorPart(x.dtype, tuple(m if m == n else None for m, n in zip(x.dims, y.dims, strict=True))))
-        elif x == y:
-            parts.append(x)
-        else:
-            return None
-    return tuple(parts)
-
-
-# ---------------------------------------------------------------------- one trace at a time
-
-
-class _Trace:
-    """A trace in progress."""
-
-    def __init__(self) -> None:
-        self.thread = threading.get_ident()
-        self.finished = threading.Event()
-        self.depth = 1
-
-
-_in_progress: dict[Any, _Trace] = {}
-_waiting: dict[int, _Trace] = {}
-_guard = threading.Lock()
-
-
-@contextmanager
-def _one_at_a_time(key: Any) -> Iterator[None]:
-    """Let one thread trace a signature; others wait for it, unless that would be a circle."""
-    me = threading.get_ident()
-    mine: _Trace | None = None
-    while True:
-        with _guard:
-            other = _in_progress.get(key)
-            if other is None:
-                mine = _in_progress[key] = _Trace()
-                break
-            if other.thread == me:
-                other.depth += 1
-                if other.depth > _MOST_NESTED_TRACES:
-                    raise RecursionError(
-                        "a traced function calls itself with the same signature without an end; let a Python number that is an argument get smaller"
-                    )
-                break
-            if _leads_to(other, me):
-                break
-            _waiting[me] = other
-        other.finished.wait()
-        with _guard:
-            _waiting.pop(me, None)
-    try:
-        yield
-    finally:
-        with _guard:
-            if mine is not None:
-                _in_progress.pop(key, None)
-                mine.finished.set()
-            elif other is not None and other.thread == me:
-                other.depth -= 1
-
-
-def _leads_to(trace_: _Trace, thread: int) -> bool:
-    """True if the thread of a trace waits, at whatever remove, for ``thread``."""
-    current: _Trace | None = trace_
-    while current is not None:
-        if current.thread == thread:
-            return True
-        current = _waiting.get(current.thread)
-    return False
-
-
-def _after_fork() -> None:
-    global _guard
-    _guard = threading.Lock()
-    _in_progress.clear()
-    _waiting.clear()
-
-
-state.after_fork(_after_fork)
 
 
 def function(

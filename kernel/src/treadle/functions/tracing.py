@@ -16,7 +16,8 @@ from treadle.functions.signature import Call, TensorPart, VariablePart, spec_of_
 from treadle.graph.func_graph import FuncGraph
 from treadle.graph.graph import Value
 from treadle.state import LOCAL
-from treadle.tensor import SymbolicTensor, Tensor
+from treadle.symbolic import SymbolicTensor
+from treadle.tensor import Tensor
 from treadle.treedef import flatten_to
 from treadle.variable import Variable
 

@@ -18,7 +18,8 @@ from treadle.graph.source import Source, caller
 from treadle.graph.structural import ASSIGN, CONST, PLACEHOLDER, READ
 from treadle.registry import registry
 from treadle.state import LOCAL
-from treadle.tensor import SymbolicTensor, Tensor, leaked
+from treadle.symbolic import SymbolicTensor, leaked
+from treadle.tensor import Tensor
 
 
 class FuncGraph(Graph):

@@ -149,6 +149,7 @@ class Graph:
         self._first: Node | None = None
         self._last: Node | None = None
         self._count = 0
+        self._input_names: dict[str, int] = {}
         self._constants: dict[Any, Value] = {}
         self._constant_keys: dict[Node, list[Any]] = {}
         self._return = Node(self, _RETURN, [], _NO_ATTRS, None, Source("", 0, ""))
@@ -270,12 +271,13 @@ class Graph:
 
     def placeholder(self, spec: Spec, name: str) -> Value:
         """One more input."""
-        taken = {value.node.attrs["name"] for value in self.inputs}
-        unique = name
-        for n in itertools.count(1):
-            if unique not in taken:
-                break
-            unique = f"{name}_{n}"
+        count = self._input_names.get(name, 0)
+        unique = f"{name}_{count}" if count else name
+        while unique in self._input_names and unique != name:
+            count += 1
+            unique = f"{name}_{count}"
+        self._input_names[name] = count + 1
+        self._input_names.setdefault(unique, 1)
         node = self.add(PLACEHOLDER, [], {"spec": spec, "name": unique}, specs=[spec], before=self._after_inputs())
         self.inputs.append(node.out)
         return node.out

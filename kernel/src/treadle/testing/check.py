@@ -8,13 +8,12 @@ from typing import Any
 import numpy as np
 
 from treadle import nest
-from treadle.contracts.op import Op
 from treadle.conversion import convert_to_tensor
 from treadle.dtypes import from_numpy
 from treadle.testing.contract import check_contract, check_dtypes, check_edges, check_shapes
 from treadle.testing.gradients import Problem, check_problem, of_case
 from treadle.testing.report import Report
-from treadle.testing.samples import Case, Checks, Sample, case_of, in_double, op_of
+from treadle.testing.samples import Case, Checks, Sample, case_of, in_complex, in_double, main_dtype, op_of
 from treadle.testing.ways import eager
 
 
@@ -65,17 +64,22 @@ def inspect_op(op: Any, *samples: Sample) -> Report:
         if checks.shapes:
             check_shapes(report, case, checks)
         if checks.order and contract.gradient is not None:
-            _check_gradient(report, contract, case, checks)
+            _check_gradient(report, case, checks)
     return report
 
 
-def _check_gradient(report: Report, op: Op, case: Case, checks: Checks) -> None:
+def _check_gradient(report: Report, case: Case, checks: Checks) -> None:
+    """In double precision, and with complex values where the op takes them and other dtypes are tried."""
     double = in_double(case)
-    if eager(double).error is None:
-        case = double
-    problem = of_case(case, checks)
-    if problem is not None:
-        check_problem(report, case, problem, checks)
+    cases = [double if eager(double).error is None else case]
+    if "complex128" in checks.dtypes and getattr(main_dtype(case), "kind", "") == "f":
+        twisted = in_complex(double)
+        if eager(twisted).error is None:
+            cases.append(twisted)
+    for each in cases:
+        problem = of_case(each, checks)
+        if problem is not None:
+            check_problem(report, each, problem, checks)
 
 
 def check_gradient(function: Callable[..., Any], *inputs: Any, checks: Checks | None = None) -> Report:
@@ -84,7 +88,7 @@ def check_gradient(function: Callable[..., Any], *inputs: Any, checks: Checks | 
     Args:
         function: takes tensors and gives tensors, in any structure.
         *inputs: arrays or tensors; what is floating or complex is differentiated by. Give float64.
-        checks: ``order``, ``rtol``, ``agree``, ``unknown_rank`` and ``constant`` matter; inputs are called ``input 0``, ``input 1``, ...
+        checks: ``order``, ``rtol``, ``agree``, ``gradient_unknown`` and ``constant`` matter; inputs are called ``input 0``, ``input 1``, ...
 
     Returns:
         What was checked.

@@ -14,11 +14,8 @@ from treadle.dtypes import from_numpy
 from treadle.eager.dispatch import bind, find_kernel_row, infer, quietly
 from treadle.errors import KernelNotFoundError, OpError
 from treadle.testing.report import Report
-from treadle.testing.samples import Case, Checks, in_dtype, listed, main_dtype, with_edges, with_other_shapes
+from treadle.testing.samples import STATIC, Case, Checks, in_dtype, listed, main_dtype, with_edges, with_other_shapes
 from treadle.testing.ways import (
-    RANK,
-    SIZES,
-    STATIC,
     Array,
     Outcome,
     buffers_of,
@@ -26,6 +23,7 @@ from treadle.testing.ways import (
     eager,
     flat_buffers,
     folded,
+    named,
     same_bits,
     same_outcome,
     spec_for,
@@ -51,22 +49,22 @@ def check_contract(report: Report, case: Case, checks: Checks) -> Outcome:
 # ---------------------------------------------------------------------- inference
 
 
-def specs_for(case: Case, knows: str, host_known: bool = True, only: int | None = None) -> tuple[list[Any], dict[Dim, int]]:
+def specs_for(case: Case, unknown: str, hosts_known: bool = True, only: int | None = None) -> tuple[list[Any], dict[Dim, int]]:
     """Specs of the inputs, and the sizes that their symbols stand for.
 
     Args:
         case: the call.
-        knows: how much is known of the inputs.
-        host_known: whether host values are.
-        only: the one input that ``knows`` is about; everything is known of the others.
+        unknown: what is not known of the inputs.
+        hosts_known: whether host values are.
+        only: the one input that ``unknown`` is about; everything is known of the others.
     """
     sizes: dict[Dim, int] = {}
     specs: list[Any] = []
     for i, (declared, given) in enumerate(zip(case.op.inputs, case.inputs, strict=True)):
-        how = knows if only in (None, i) else STATIC
+        how = unknown if only in (None, i) else STATIC
         if declared.kind == "host":
             known = host_spec(given)
-            specs.append(known if host_known else Spec(known.dims if how == STATIC else None, known.dtype))
+            specs.append(known if hosts_known else Spec(known.dims if how == STATIC else None, known.dtype))
             continue
         found = [spec_for(a, how) for a in listed(given)]
         for spec, array in zip(found, listed(given), strict=True):
@@ -86,21 +84,20 @@ def check_inference(report: Report, case: Case, checks: Checks, arrays: list[Arr
             report.expect(False, check, case, error, arrays)
             continue
         compare_specs(report, check, case, inferred, sizes, arrays)
-        if what == STATIC and checks.sizes_follow:
+        if what == "known" and checks.sizes_follow:
             static = all(spec.is_static for spec in inferred)
             report.expect(static, "static inputs give static sizes (or the sample says sizes_follow=False)", case, inferred, arrays)
 
 
 def _knowledge(case: Case, checks: Checks) -> Any:
-    yield STATIC, specs_for(case, STATIC)
-    levels = (SIZES, RANK) if checks.unknown_rank else (SIZES,)
+    yield "known", specs_for(case, STATIC)
     has_host = any(d.kind == "host" for d in case.op.inputs)
-    for knows in levels:
-        yield knows.replace("traced ", ""), specs_for(case, knows)
-        if has_host:
-            yield f"{knows.replace('traced ', '')} and unknown host values", specs_for(case, knows, host_known=False)
+    for unknown in checks.unknown:
+        yield f"of unknown {unknown}", specs_for(case, unknown)
+        if has_host and not checks.hosts_known:
+            yield f"of unknown {unknown} and host values", specs_for(case, unknown, hosts_known=False)
         for i in range(len(case.op.inputs)) if len(case.op.inputs) > 1 else ():
-            yield f"{knows.replace('traced ', '')} for {case.op.inputs[i].name} alone", specs_for(case, knows, only=i)
+            yield f"of unknown {unknown} for {case.op.inputs[i].name} alone", specs_for(case, unknown, only=i)
 
 
 def compare_specs(report: Report, check: str, case: Case, specs: list[Spec], sizes: dict[Dim, int], arrays: list[Array]) -> None:
@@ -180,15 +177,16 @@ def _share(a: Any, b: Any) -> bool:
 
 def check_ways(report: Report, case: Case, checks: Checks, want: Outcome) -> None:
     """Traced, with less and less known, and folded: the same bits, and the graph's specs agree too."""
-    for knows in (STATIC, SIZES, RANK) if checks.unknown_rank else (STATIC, SIZES):
+    for unknown in (STATIC, *checks.unknown):
+        way = named(unknown)
         try:
-            recorded = trace(case, knows)
+            recorded = trace(case, unknown, checks.hosts_known)
         except Exception as error:  # a contract's
-            report.expect(False, f"{knows} as eager", case, error, want)
+            report.expect(False, f"{way} as eager", case, error, want)
             continue
-        compare_specs(report, f"inference agrees with the result, {knows}", case, recorded.specs, recorded.sizes, want.arrays)
+        compare_specs(report, f"inference agrees with the result, {way}", case, recorded.specs, recorded.sizes, want.arrays)
         got = Outcome(recorded.run)
-        report.expect(agree(got, want, checks, case), f"{knows} as eager", case, got, want)
+        report.expect(agree(got, want, checks, case), f"{way} as eager", case, got, want)
     if case.op.effect == "pure":
         got = folded(case)
         report.expect(agree(got, want, checks, case), "folded as eager", case, got, want)
@@ -204,10 +202,36 @@ def agree(got: Outcome, want: Outcome, checks: Checks, case: Case) -> bool:
 
 
 def check_layouts(report: Report, case: Case, want: Outcome) -> None:
-    """The bits do not depend on where and how the inputs lie in memory."""
-    for layout in ("strided", "offset"):
-        got = eager(case, layout)
-        report.expect(same_outcome(got, want), f"the same bits for {layout} inputs", case, got, want)
+    """The bits do not depend on where the inputs lie in memory, nor on an element's place among others."""
+    got = eager(case, "offset")
+    report.expect(same_outcome(got, want), "the same bits wherever the inputs lie in memory", case, got, want)
+    arrays = case.arrays()
+    if case.op.elementwise and all(a.shape == arrays[0].shape for a in arrays):
+        got = eager(case, "strided")
+        report.expect(same_outcome(got, want), "the same bits for elements that lie apart", case, got, want)
+        check_places(report, case, want)
+    check_shared(report, case)
+
+
+def check_places(report: Report, case: Case, want: Outcome) -> None:
+    """An element's result has the same bits alone, and at every place of a long row."""
+    size = want.arrays[0].size
+    if not size:
+        return
+    rows = case.map(lambda a: np.tile(a.reshape(-1), 1 + _ROW // size), _TENSORS, "the elements again and again in one row")
+    got = eager(rows)
+    repeated = [np.tile(a.reshape(-1), 1 + _ROW // size) for a in want.arrays]
+    agrees = got.error is None and all(same_bits(a, b) for a, b in zip(got.arrays, repeated, strict=True))
+    report.expect(agrees, "the same bits at every place of an array", rows, got, repeated)
+
+
+_ROW = 71
+"""Longer than any vector register, and no multiple of one."""
+_TENSORS = ("tensor", "index", "bool", "free")
+
+
+def check_shared(report: Report, case: Case) -> None:
+    """Inputs that are one tensor give what equal ones give."""
     first: dict[Any, Array] = {}
     shared = False
     for array in case.arrays():
@@ -223,9 +247,7 @@ def check_layouts(report: Report, case: Case, want: Outcome) -> None:
     def same(array: Any) -> Any:
         return one.setdefault(id(array), tensor_of(array))
 
-    tensors = [
-        g if d.kind == "host" else [same(a) for a in g] if d.sequence else same(g) for d, g in zip(case.op.inputs, equal.inputs, strict=True)
-    ]
+    tensors = [g if d.kind == "host" else [same(a) for a in g] if d.sequence else same(g) for d, g in zip(case.op.inputs, equal.inputs, strict=True)]
     together = Outcome(lambda: call_entry(equal, tensors))
     report.expect(same_outcome(together, apart), "the same bits for inputs that are one tensor", equal, together, apart)
 
@@ -299,8 +321,8 @@ def check_edges(report: Report, case: Case, checks: Checks) -> None:
             continue
         if not checks.same_bits or case.op.effect != "pure":
             continue
-        got = eager(changed, "strided")
-        report.expect(same_outcome(got, want), "the same bits for strided inputs", changed, got, want)
+        if case.op.elementwise and all(a.shape == want.arrays[0].shape for a in changed.arrays() if want.arrays):
+            check_places(report, changed, want)
         got = Outcome(lambda changed=changed: trace(changed, STATIC).run())  # type: ignore[misc]
         report.expect(same_outcome(got, want), "traced as eager", changed, got, want)
         got = folded(changed)

@@ -16,8 +16,8 @@ from treadle.autodiff.tape import GradientTape
 from treadle.conversion import convert_to_tensor
 from treadle.dtypes import from_numpy
 from treadle.testing.report import Report
-from treadle.testing.samples import Case, Checks, listed
-from treadle.testing.ways import RANK, SIZES, STATIC, Array, Outcome, Trace, call_entry, same_bits, tensor_of
+from treadle.testing.samples import STATIC, Case, Checks, listed
+from treadle.testing.ways import Array, Outcome, Trace, call_entry, named, same_bits, tensor_of
 
 Function = Callable[[list[Any]], list[Any]]
 """Of the tensors to differentiate by; gives the results that are differentiated."""
@@ -48,18 +48,18 @@ class Problem:
         """The function as it runs at once."""
         return self.build([o if host else [tensor_of(a) for a in o] if isinstance(o, list) else tensor_of(o) for o, host in zip(self.others, self.is_host, strict=True)])
 
-    def traced(self, knows: str) -> Trace:
+    def traced(self, unknown: str, hosts_known: bool = False) -> Trace:
         """The function recorded once."""
         count = len(self.arrays)
 
         def function(given: list[Any]) -> list[Any]:
             return self.build(given[count:])(given[:count])
 
-        return Trace(function, [*self.arrays, *self.others], [False] * count + self.is_host, knows)
+        return Trace(function, [*self.arrays, *self.others], [False] * count + self.is_host, unknown, hosts_known)
 
-    def traced_call(self, knows: str) -> Function:
+    def traced_call(self) -> Function:
         """The recorded function, as one that can be differentiated from outside."""
-        recorded = self.traced(knows)
+        recorded = self.traced(STATIC)
         rest = [tensor_of(a) for a in recorded.arrays[len(self.arrays) :]]
         return lambda tensors: recorded.atomic.call([*tensors, *rest])
 
@@ -111,40 +111,43 @@ def pulled(function: Function, count: int) -> Callable[[list[Any]], list[Any]]:
 def check_problem(report: Report, case: Any, problem: Problem, checks: Checks) -> None:
     """Check the gradient of a function, and the gradients of that, up to ``checks.order``."""
     rng = np.random.default_rng(3)
-    outside: Function | None = None
+    base: Function | None = None
     for order in range(1, checks.order + 1):
-        first = Outcome(lambda problem=problem: problem.eager()(_tensors(problem.arrays)))  # type: ignore[misc]
-        if first.error is not None:
-            report.expect(False, f"gradient of order {order} can be taken", case, first, "gradients")
-            return
-        if not first.arrays:
-            return
-        cotangents = [_draw(rng, a) for a in first.arrays]
-        count = len(problem.arrays)
-        everything = [*problem.arrays, *cotangents]
-        gradient = pulled(problem.eager(), count)
         try:
-            found = gradient(_tensors(everything))
+            following = _check_order(report, case, problem, checks, order, base or problem.traced_call(), rng)
         except Exception as error:  # a gradient's
             report.expect(False, f"gradient of order {order} can be taken", case, error, "gradients")
             return
-        is_there = [g is not None for g in found]
-        want = [np.asarray(g) for g in found if g is not None]
-        _check_form(report, case, order, problem, found)
-        if order == 1 and count > 1:
-            _check_alone(report, case, problem, cotangents, found)
-        _check_differences(report, case, order, problem, cotangents, found, checks, rng)
-        following = _following(problem, cotangents, is_there)
-        _check_ways(report, case, order, following, want, checks)
-        base = problem.traced_call(STATIC) if outside is None else outside
-        outside = _present(pulled(base, count), is_there)
-        _compare(report, case, f"gradient of order {order} from outside td.function", lambda f=outside, e=everything: f(_tensors(e)), want, checks)  # type: ignore[misc]
-        if order > 1:
-            mixed = _present(pulled(problem.traced_call(STATIC), count), is_there)
-            _compare(report, case, f"gradient of order {order} of a traced gradient", lambda f=mixed, e=everything: f(_tensors(e)), want, checks)  # type: ignore[misc]
-        if not any(is_there):
+        if following is None:
             return
-        problem = following
+        problem, base = following
+
+
+def _check_order(
+    report: Report, case: Any, problem: Problem, checks: Checks, order: int, base: Function, rng: np.random.Generator
+) -> tuple[Problem, Function] | None:
+    """Check the gradient of a function; that gradient as a function, eagerly and by tapes outside ``base``; None where it ends."""
+    results = [np.asarray(r) for r in problem.eager()(_tensors(problem.arrays))]
+    if not results:
+        return None
+    cotangents = [_draw(rng, a) for a in results]
+    count = len(problem.arrays)
+    everything = [*problem.arrays, *cotangents]
+    found = pulled(problem.eager(), count)(_tensors(everything))
+    is_there = [g is not None for g in found]
+    want = [np.asarray(g) for g in found if g is not None]
+    _check_form(report, case, order, problem, found)
+    if order == 1 and count > 1:
+        _check_alone(report, case, problem, cotangents, found)
+    _check_differences(report, case, order, problem, cotangents, found, checks, rng)
+    following = _following(problem, cotangents, is_there)
+    _check_ways(report, case, order, following, want, checks)
+    outside = _present(pulled(base, count), is_there)
+    _compare(report, case, f"gradient of order {order} from outside td.function", lambda: outside(_tensors(everything)), want, checks)
+    if order > 1:
+        mixed = _present(pulled(problem.traced_call(), count), is_there)
+        _compare(report, case, f"gradient of order {order} of a traced gradient", lambda: mixed(_tensors(everything)), want, checks)
+    return (following, outside) if any(is_there) else None
 
 
 def _tensors(arrays: list[Array]) -> list[Any]:
@@ -201,8 +204,12 @@ def _check_alone(report: Report, case: Any, problem: Problem, cotangents: list[A
 
 
 def _check_ways(report: Report, case: Any, order: int, following: Problem, want: list[Array], checks: Checks) -> None:
-    for knows in (STATIC, SIZES, RANK) if checks.unknown_rank else (STATIC, SIZES):
-        _compare(report, case, f"gradient of order {order}, {knows}", lambda knows=knows: following.traced(knows).run(), want, checks)  # type: ignore[misc]
+    for unknown in (STATIC, *checks.gradient_unknown):
+
+        def run(unknown: str = unknown) -> list[Any]:
+            return following.traced(unknown, checks.hosts_known).run()
+
+        _compare(report, case, f"gradient of order {order}, {named(unknown)}", run, want, checks)
 
 
 def _compare(report: Report, case: Any, check: str, run: Callable[[], list[Any]], want: list[Array], checks: Checks) -> None:
@@ -230,9 +237,13 @@ def _check_differences(
     report: Report, case: Any, order: int, problem: Problem, cotangents: list[Array], found: list[Any], checks: Checks, rng: np.random.Generator
 ) -> None:
     function = problem.eager()
+    names = [name.partition("[")[0] for name in problem.names]
     directions = [_draw(rng, a) for a in problem.arrays]
-    there = [i for i, g in enumerate(found) if g is not None]
-    missing = [i for i, g in enumerate(found) if g is None and (order > 1 or problem.names[i].partition("[")[0] not in checks.constant)]
+    for i, name in enumerate(names):
+        if name in checks.symmetric:
+            directions[i] = directions[i] + np.conj(np.swapaxes(directions[i], -1, -2))
+    there = [i for i, g in enumerate(found) if g is not None and names[i] not in checks.constant]
+    missing = [i for i, g in enumerate(found) if g is None and names[i] not in checks.constant]
     if there and not _agrees(function, problem.arrays, directions, there, found, cotangents, checks.rtol)[0]:
         for i in there:
             agrees, numeric, analytic = _agrees(function, problem.arrays, directions, [i], found, cotangents, checks.rtol)

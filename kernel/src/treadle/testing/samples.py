@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,6 +21,9 @@ from treadle.registry import registry
 from treadle.tensor import Tensor
 
 DTYPES = tuple(d.name for d in dtypes.ALL if "float8" not in d.name)
+STATIC, SIZES, RANKS = "nothing", "sizes", "ranks"
+"""What a trace does not know of its inputs."""
+
 _SPECIAL = (np.nan, -0.0, np.inf, 0.0, -np.inf, 1e-45, 1.0, -1.0)
 
 
@@ -46,11 +49,20 @@ class Checks:
     same_bits: bool = True
     """The same inputs give the same bits; False for random draws."""
 
-    unknown_rank: bool = True
-    """It can be traced on inputs of which not even the rank is known."""
+    unknown: tuple[str, ...] = (SIZES, RANKS)
+    """What it can be traced without knowing of its inputs: their ``sizes``, their ``ranks``."""
+
+    gradient_unknown: tuple[str, ...] = (SIZES, RANKS)
+    """The same for its gradients."""
+
+    hosts_known: bool = False
+    """Its host values must be known while tracing."""
 
     constant: tuple[str, ...] = ()
-    """Inputs that get no gradient although the result depends on them."""
+    """Inputs that get no gradient, or not the whole of it, although the result depends on them."""
+
+    symmetric: tuple[str, ...] = ()
+    """Inputs that are Hermitian matrices: their gradients are compared along Hermitian directions."""
 
     through: Callable[[list[Any]], list[Any]] | None = None
     """A function of the differentiable results to differentiate instead of them, for results that are not unique."""
@@ -62,8 +74,10 @@ class Checks:
     """How closely gradients of different ways to run must agree with each other."""
 
 
-NO_EXTRAS = Checks(dtypes=(), edges=False, shapes=False)
-"""For the further samples of an op: the variations were tried on the first."""
+    @property
+    def alone(self) -> Checks:
+        """The same without variations: for the further samples of an op, when these were tried on the first."""
+        return replace(self, dtypes=(), edges=False, shapes=False)
 
 
 class Sample(NamedTuple):
@@ -195,6 +209,18 @@ def in_double(case: Case) -> Case:
     return case.map(change, ("tensor", "free"), case.what)
 
 
+def in_complex(case: Case) -> Case:
+    """The case with imaginary parts in its tensor inputs of the main dtype, in complex128."""
+    main = main_dtype(case)
+
+    def change(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        if from_numpy[array.dtype] is not main:
+            return array
+        return np.asarray(array + 0.4j * np.roll(array, 1)).astype(np.complex128)
+
+    return case.map(change, ("tensor",), "complex128")
+
+
 def _cast(array: np.ndarray[Any, Any], wanted: DType) -> np.ndarray[Any, Any]:
     """An array in another dtype; fractions are rounded and negative values made positive where they must be."""
     own = from_numpy[array.dtype]
@@ -317,7 +343,8 @@ def elementwise_samples(op: Any, low: float = -2.0, high: float = 2.0, *, dtype:
         shapes[1:1] = [((2, 3), (3,), (2, 1))[:count], ((), (4,), (4,))[:count]]
 
     def draw(shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
-        return _cast(rng.uniform(low, high, shape), dtypes.as_dtype(dtype))
+        wanted = dtypes.as_dtype(dtype)
+        drawn = rng.uniform(low, high, shape)
+        return _cast(drawn + 1j * rng.uniform(low, high, shape) if wanted.is_complex else drawn, wanted)
 
-    fewer = Checks(**{**checks.__dict__, "dtypes": (), "edges": False, "shapes": False})
-    return [Sample(tuple(draw(s) for s in each), attrs, fewer if i else checks) for i, each in enumerate(shapes)]
+    return [Sample(tuple(draw(s) for s in each), attrs, checks.alone if i else checks) for i, each in enumerate(shapes)]

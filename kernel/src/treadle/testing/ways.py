@@ -14,13 +14,11 @@ from treadle.dims import Dim
 from treadle.dtypes import from_numpy
 from treadle.functions.atomic import AtomicFunction
 from treadle.graph.func_graph import FuncGraph
-from treadle.tensor import SymbolicTensor, Tensor
-from treadle.testing.samples import Case, listed
+from treadle.symbolic import SymbolicTensor
+from treadle.tensor import Tensor
+from treadle.testing.samples import RANKS, SIZES, STATIC, Case, listed
 
 Array = np.ndarray[Any, Any]
-STATIC, SIZES, RANK = "traced", "traced with unknown sizes", "traced with unknown ranks"
-"""How much a trace knows of its inputs."""
-
 
 class Outcome:
     """What a call gave: host arrays, or the error it raised.
@@ -99,9 +97,14 @@ def eager(case: Case, layout: str = "") -> Outcome:
     return Outcome(lambda: call_entry(case, tensors_of(case, layout)))
 
 
-def spec_for(array: Array, knows: str) -> Spec:
+def named(unknown: str) -> str:
+    """A way to trace in words."""
+    return "traced" if unknown == STATIC else f"traced with unknown {unknown}"
+
+
+def spec_for(array: Array, unknown: str) -> Spec:
     """What a trace knows of an input."""
-    dims: Any = array.shape if knows == STATIC else tuple(Dim.symbol() for _ in array.shape) if knows == SIZES else None
+    dims: Any = None if unknown == RANKS else tuple(Dim.symbol() for _ in array.shape) if unknown == SIZES else array.shape
     return Spec(dims, from_numpy[array.dtype])
 
 
@@ -118,7 +121,8 @@ class Trace:
         function: gets what ``inputs`` has, symbolic, and gives a list of tensors.
         inputs: arrays, lists of arrays, and host values.
         is_host: per input, whether it is a host value.
-        knows: how much the trace knows; host values are constants where it knows everything.
+        unknown: what the trace does not know of its inputs.
+        hosts_known: host values are constants of the trace, as they are where nothing is unknown.
 
     Attributes:
         atomic: the function recorded.
@@ -127,15 +131,15 @@ class Trace:
         specs: of the results.
     """
 
-    def __init__(self, function: Callable[[list[Any]], list[Any]], inputs: list[Any], is_host: list[bool], knows: str) -> None:
+    def __init__(self, function: Callable[[list[Any]], list[Any]], inputs: list[Any], is_host: list[bool], unknown: str, hosts_known: bool = False) -> None:
         graph = FuncGraph("check")
         self.arrays: list[Array] = []
         self.sizes: dict[Dim, int] = {}
 
         def symbolic(array: Array) -> SymbolicTensor:
-            spec = spec_for(array, knows)
+            spec = spec_for(array, unknown)
             self.arrays.append(array)
-            if knows == SIZES:
+            if unknown == SIZES:
                 self.sizes.update(zip(spec.dims or (), array.shape, strict=True))  # type: ignore[arg-type]
             return SymbolicTensor(graph.placeholder(spec, "x"))
 
@@ -143,7 +147,7 @@ class Trace:
             given: list[Any] = []
             for entry, host in zip(inputs, is_host, strict=True):
                 if host:
-                    given.append(entry if knows == STATIC else symbolic(host_array_of(entry)))
+                    given.append(entry if hosts_known or unknown == STATIC else symbolic(host_array_of(entry)))
                 else:
                     given.append([symbolic(a) for a in entry] if isinstance(entry, list) else symbolic(entry))
             results = [convert_to_tensor(t) for t in function(given)]
@@ -156,9 +160,9 @@ class Trace:
         return self.atomic.call([tensor_of(a) for a in self.arrays])
 
 
-def trace(case: Case, knows: str) -> Trace:
+def trace(case: Case, unknown: str, hosts_known: bool = False) -> Trace:
     """Record the call of a case."""
-    return Trace(lambda inputs: call_entry(case, inputs), case.inputs, [d.kind == "host" for d in case.op.inputs], knows)
+    return Trace(lambda inputs: call_entry(case, inputs), case.inputs, [d.kind == "host" for d in case.op.inputs], unknown, hosts_known)
 
 
 def folded(case: Case) -> Outcome:

@@ -11,10 +11,11 @@ from treadle.dtypes import bool as bool_dtype
 from treadle.inspection import get_static_value
 from treadle.registry import registry
 from treadle.state import LOCAL
-from treadle.tensor import SymbolicTensor, Tensor
+from treadle.symbolic import SymbolicTensor
+from treadle.tensor import Tensor
 from treadle.variable import Variable
 from treadle_autograph.errors import NotStagedError
-from treadle_autograph.staging import branch, trace_logic
+from treadle_autograph.staging import branch, join, trace_arm
 
 Lazy = Callable[[Any], Any]
 
@@ -73,12 +74,17 @@ def _logic(value: Any, rest: Lazy, is_and: bool) -> Any:
     condition = truth(value)
     if condition is True or condition is False:
         return rest(None) if condition is is_and else value
-    if condition is value:
-        found = trace_logic(condition, lambda: rest(None), is_and)
-        if found is not None:
-            return found
-    arms = (lambda: rest(None), lambda: value)
-    return branch(condition, arms if is_and else arms[::-1], None, "the value of `and`" if is_and else "the value of `or`")
+    second = trace_arm(lambda: rest(None), None, "second operand")
+    other = second.values[-1]
+    if condition is value and second.is_harmless:
+        if other is True or other is False:
+            return condition if other is is_and else other
+        if isinstance(other, SymbolicTensor) and other.dtype.is_bool and other.shape.rank == 0:
+            (computed,) = second.function(lambda: [other]).call([])
+            return registry.role("__and__" if is_and else "__or__")(condition, computed)
+    first = trace_arm(lambda: value, None, "first operand")
+    taken, not_taken = (second, first) if is_and else (first, second)
+    return join(condition, taken, not_taken, None, f"the value of `{'and' if is_and else 'or'}`", place_of(rest))
 
 
 def not_(value: Any) -> Any:
@@ -113,7 +119,13 @@ def if_exp(condition: Any, body: Lazy, orelse: Lazy) -> Any:
     result = truth(condition)
     if result is True or result is False:
         return (body if result else orelse)(None)
-    return branch(result, (lambda: body(None), lambda: orelse(None)), None, "the value of the ternary")
+    return branch(result, (lambda: body(None), lambda: orelse(None)), None, "the value of the ternary", place_of(body))
+
+
+def place_of(function: Any) -> str:
+    """Where a generated function stands in the user's file."""
+    code = function.__code__
+    return f"{code.co_filename}:{code.co_firstlineno}"
 
 
 def decided(condition: Any) -> bool:

@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from treadle import nest
-from treadle.contracts.spec import Spec
-from treadle.conversion import convert_to_tensor
-from treadle.dtypes import DType
+from treadle.conversion import convert_to_tensor, host_array
+from treadle.dtypes import DType, complex128, float32, from_numpy, int32, int64
+from treadle.dtypes import bool as bool_
 from treadle.registry import registry
-from treadle.tensor import SymbolicTensor, Tensor
+from treadle.tensor import Tensor
 from treadle.variable import Variable
 from treadle_autograph.cells import EMPTY
 from treadle_autograph.errors import UndefinedVariableError
@@ -121,27 +121,48 @@ def described(value: Any) -> str:
     return text if len(text) < 60 else f"a {type(value).__name__}"
 
 
-def kind_of(number: Any) -> type:
-    """The Python type of a number, bools apart."""
-    return next(k for k in NUMBERS if isinstance(number, k))
-
-
 def as_tensor(leaf: Any, dtype: DType | None = None) -> Any:
     """A leaf as a tensor; Python numbers take ``dtype`` where it can hold them."""
     return convert_to_tensor(leaf, None, dtype)
 
 
-def spec_of(tensor: Any) -> Spec:
-    """Dims and dtype of a tensor."""
-    return Spec(tensor.dims, tensor.dtype)
+def dtype_of(leaf: Any) -> DType:
+    """The dtype that a leaf has as a tensor."""
+    if isinstance(leaf, Tensor | Variable):
+        return leaf.dtype
+    array = host_array(leaf, None, None) if not hasattr(type(leaf), "__treadle_tensor__") else None
+    return convert_to_tensor(leaf).dtype if array is None else from_numpy[array.dtype]  # type: ignore[no-any-return]
 
 
-def placeholder_value(spec: Spec) -> Any:
-    """Zeros to stand where there is no value; unknown sizes are 0."""
-    dims = () if spec.dims is None else tuple(d if isinstance(d, int) else 0 for d in spec.dims)
-    return registry.role("zeros")(dims, spec.dtype)
+def common_dtype(a: Any, b: Any) -> tuple[DType | None, str]:
+    """The dtype that two leaves have in common, Python numbers adapting; None, and the dtypes in words, if there is none."""
+    numbers = [isinstance(x, NUMBERS) for x in (a, b)]
+    dtypes = [dtype_of(x) for x in (a, b)]
+    if dtypes[0] is not dtypes[1] and any(numbers):
+        if all(numbers):
+            wide = max(dtypes, key=_WIDTH.index)
+        else:
+            wide = dtypes[numbers.index(False)]
+        if all(not is_number or d is wide or _fits(d, wide) for is_number, d in zip(numbers, dtypes, strict=True)):
+            return wide, ""
+    if dtypes[0] is dtypes[1]:
+        return dtypes[0], ""
+    return None, f"{dtypes[0].name} and {dtypes[1].name}"
 
 
-def is_symbolic(value: Any) -> bool:
-    """True for tensors of a graph being traced."""
-    return isinstance(value, SymbolicTensor)
+_WIDTH = (bool_, int32, int64, float32, complex128)
+"""What Python numbers become, the widest last."""
+
+
+def _fits(number: DType, dtype: DType) -> bool:
+    """True if a Python number that would be of dtype ``number`` can be of ``dtype`` instead."""
+    if number.is_bool or dtype.is_bool:
+        return False
+    order = [d.is_integer + 2 * d.is_floating + 3 * d.is_complex for d in (number, dtype)]
+    return order[0] <= order[1]
+
+
+def zeros_like(leaf: Any) -> Any:
+    """Zeros to stand where there is no value, like one that is elsewhere; unknown sizes are 0."""
+    dims = leaf.dims if isinstance(leaf, Tensor | Variable) else np.shape(leaf)
+    return registry.role("zeros")(tuple(d if isinstance(d, int) else 0 for d in dims or ()), dtype_of(leaf))

@@ -12,7 +12,8 @@ from treadle.errors import DTypeError, InvalidArgumentError, ShapeError
 from treadle.inspection import get_static_value
 from treadle.registry import registry
 from treadle.shapes import TensorShape
-from treadle.tensor import SymbolicTensor, Tensor
+from treadle.symbolic import SymbolicTensor
+from treadle.tensor import Tensor
 
 
 def axes_argument(axis: Any, what: str = "axis") -> tuple[int, ...] | None:

@@ -9,7 +9,7 @@ from treadle.contracts.spec import Spec
 from treadle.declare import op
 from treadle.dtypes import bool as bool_dtype
 from treadle.errors import ShapeError
-from treadle.tensor import SymbolicTensor
+from treadle.symbolic import SymbolicTensor
 from treadle_ops.arguments import tensor
 from treadle_ops.inference import ANY, FLOATING, REAL, same_dtype
 from treadle_ops.rows import binary, unary

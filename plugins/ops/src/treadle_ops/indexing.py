@@ -11,7 +11,7 @@ from typing import Any
 
 from treadle.declare import offer
 from treadle.dtypes import int64
-from treadle.tensor import SymbolicTensor
+from treadle.symbolic import SymbolicTensor
 from treadle_ops.arguments import tensor
 from treadle_ops.casting import cast_op
 from treadle_ops.masking import boolean_mask

@@ -13,7 +13,7 @@ from treadle.contracts.spec import Spec
 from treadle.declare import gradient, op, public
 from treadle.dtypes import DType, float32, int32
 from treadle.inspection import get_static_value
-from treadle.tensor import SymbolicTensor
+from treadle.symbolic import SymbolicTensor
 from treadle_ops.arguments import axes_argument, integers_argument, tensor
 from treadle_ops.broadcasting import broadcast_to_op, shape_of
 from treadle_ops.casting import cast_op

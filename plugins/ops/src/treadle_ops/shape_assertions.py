@@ -13,7 +13,8 @@ from treadle.declare import FreeSpec, HostSpec, op, public
 from treadle.dtypes import DType, as_dtype, float32
 from treadle.errors import DTypeError, ShapeError
 from treadle.inspection import get_static_value
-from treadle.tensor import SymbolicTensor, Tensor
+from treadle.symbolic import SymbolicTensor
+from treadle.tensor import Tensor
 from treadle.variable import Variable
 from treadle_ops.arguments import tensor
 

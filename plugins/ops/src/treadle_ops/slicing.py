@@ -13,7 +13,8 @@ from treadle.contracts.spec import Spec
 from treadle.declare import HostSpec, gradient, op, public
 from treadle.dims import Dim, Size
 from treadle.errors import InvalidArgumentError, ShapeError
-from treadle.tensor import SymbolicTensor, Tensor
+from treadle.symbolic import SymbolicTensor
+from treadle.tensor import Tensor
 from treadle_ops.arguments import shape_argument, static_value, tensor
 from treadle_ops.broadcasting import shape_of, sum_like
 from treadle_ops.creation import zeros_op

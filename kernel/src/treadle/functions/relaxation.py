@@ -1,0 +1,46 @@
+"""Which signatures of a traced function one trace can serve, and the signature that serves two of them.
+
+The signature itself, and how a call gets one, is in `treadle.functions.signature`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from treadle.functions.signature import Key, TensorPart
+
+
+def covers(wide: Key, narrow: Key) -> bool:
+    """True if a trace for ``wide`` serves a call of signature ``narrow``."""
+    if wide.structure != narrow.structure or wide.context != narrow.context:
+        return False
+    return all(partcovers(w, n) for w, n in zip(wide.parts, narrow.parts, strict=True))
+
+
+def partcovers(wide: Any, narrow: Any) -> bool:
+    if isinstance(wide, TensorPart) and isinstance(narrow, TensorPart):
+        if wide.dtype is not narrow.dtype:
+            return False
+        if wide.dims is None:
+            return True
+        if narrow.dims is None or len(wide.dims) != len(narrow.dims):
+            return False
+        return all(w is None or w == n for w, n in zip(wide.dims, narrow.dims, strict=True))
+    return bool(wide == narrow)
+
+
+def common_parts(a: Key, b: Key) -> tuple[Any, ...] | None:
+    """The parts that serve both signatures, if they differ in sizes only."""
+    if a.structure != b.structure or a.context != b.context:
+        return None
+    parts = []
+    for x, y in zip(a.parts, b.parts, strict=True):
+        if isinstance(x, TensorPart) and isinstance(y, TensorPart) and x.dtype is y.dtype and x.dims is not None and y.dims is not None:
+            if len(x.dims) != len(y.dims):
+                return None
+            parts.append(TensorPart(x.dtype, tuple(m if m == n else None for m, n in zip(x.dims, y.dims, strict=True))))
+        elif x == y:
+            parts.append(x)
+        else:
+            return None
+    return tuple(parts)

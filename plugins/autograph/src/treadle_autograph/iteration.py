@@ -1,0 +1,170 @@
+"""What a ``for`` loop goes over: Python's iterables as they are; tensors of a trace by position, without being spread out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from treadle.conversion import convert_to_tensor
+from treadle.inspection import get_static_value
+from treadle.registry import registry
+from treadle.state import LOCAL
+from treadle.symbolic import SymbolicTensor
+from treadle.tensor import Tensor
+from treadle.variable import Variable
+from treadle_autograph.errors import NotStagedError
+
+
+class Items:
+    """A sequence whose length may be known only at run time.
+
+    Attributes:
+        length: an int, or an integer scalar tensor.
+    """
+
+    length: Any
+
+    def at(self, position: Any) -> Any:
+        """The item at a position, which is an integer scalar tensor."""
+        raise NotImplementedError
+
+
+class Rows(Items):
+    """The rows of a tensor along its first axis."""
+
+    def __init__(self, tensor: Any) -> None:
+        if tensor.shape.rank == 0:
+            raise TypeError(f"cannot iterate over a scalar tensor (shape {tensor.shape}, dtype {tensor.dtype.name}); td.range(n) counts up to it")
+        self._tensor = tensor
+        self.length = _length(tensor)
+
+    def at(self, position: Any) -> Any:
+        return registry.role("__getitem__")(self._tensor, position)
+
+
+class Counted(Items):
+    """The integers of a ``td.range``, which is not made."""
+
+    def __init__(self, start: Any, limit: Any, step: int, dtype: Any) -> None:
+        cast = registry.role("cast")
+        self._start, limit = (cast(end, dtype) for end in (start, limit))
+        self._step = step
+        self._dtype = dtype
+        way = (limit - self._start) if step > 0 else (self._start - limit)
+        count = way if abs(step) == 1 else (way + (abs(step) - 1)) // abs(step)
+        known = get_static_value(count)
+        self.length = count if known is None else max(int(known), 0)
+
+    def at(self, position: Any) -> Any:
+        steps = registry.role("cast")(position, self._dtype)
+        if self._step != 1:
+            steps = steps * self._step
+        known = get_static_value(self._start)
+        return steps if known is not None and known == 0 else steps + self._start
+
+
+class Numbered(Items):
+    """``enumerate`` of items."""
+
+    def __init__(self, items: Items, start: Any) -> None:
+        self._items = items
+        self._start = start
+        self.length = items.length
+
+    def at(self, position: Any) -> Any:
+        is_zero = isinstance(self._start, int) and self._start == 0
+        return (position if is_zero else position + self._start, self._items.at(position))
+
+    def __iter__(self) -> Iterator[Any]:
+        return enumerate(spread(self._items), self._start)
+
+
+class Zipped(Items):
+    """``zip`` of items."""
+
+    def __init__(self, parts: list[Items]) -> None:
+        self._parts = parts
+        lengths = [p.length for p in parts]
+        if all(isinstance(n, int) for n in lengths):
+            self.length = min(lengths)
+        else:
+            from treadle_autograph.overloads import least
+
+            self.length = least(lengths)
+
+    def at(self, position: Any) -> Any:
+        return tuple(p.at(position) for p in self._parts)
+
+    def __iter__(self) -> Iterator[Any]:
+        return zip(*(spread(p) for p in self._parts), strict=False)
+
+
+def _length(tensor: Any) -> Any:
+    dims = tensor.dims
+    if dims and isinstance(dims[0], int):
+        return dims[0]
+    import treadle as td
+
+    return td.shape(tensor)[0]
+
+
+def items_of(value: Any) -> Items | None:
+    """What a loop goes over by position: a tensor, a Variable or what was made of these, while tracing; None for what Python iterates."""
+    if LOCAL.graph is None:
+        return None
+    if isinstance(value, Items):
+        return value
+    if isinstance(value, SymbolicTensor):
+        return _counted(value) or Rows(value)
+    if isinstance(value, Tensor):
+        return Rows(value)
+    if isinstance(value, Variable) or hasattr(type(value), "__treadle_tensor__"):
+        return Rows(convert_to_tensor(value))
+    return None
+
+
+def _counted(tensor: SymbolicTensor) -> Counted | None:
+    node = tensor.value.node
+    if node.op.name != "range" or not tensor.dtype.is_integer:
+        return None
+    start, limit, delta = (SymbolicTensor(value) for value in node.inputs)
+    step = get_static_value(delta)
+    return None if step is None or int(step) == 0 else Counted(start, limit, int(step), tensor.dtype)
+
+
+def is_staged(value: Any) -> bool:
+    """Whether a loop over this is one of the graph."""
+    return LOCAL.graph is not None and (isinstance(value, Tensor | Items | Variable) or hasattr(type(value), "__treadle_tensor__"))
+
+
+def iterate(value: Any) -> Any:
+    """The value if a loop over it is one of the graph, else its iterator."""
+    return value if is_staged(value) else iter(value)
+
+
+def spread(items: Items) -> Iterator[Any]:
+    """The items one by one, where their number is known.
+
+    Raises:
+        NotStagedError: it is not.
+    """
+    if not isinstance(items.length, int):
+        raise NotStagedError("the number of items depends on a tensor that has no value while tracing; only a `for` statement can go over them")
+    return (items.at(convert_to_tensor(i)) for i in range(items.length))
+
+
+def elements(value: Any) -> Any:
+    """What a comprehension goes over.
+
+    Raises:
+        NotStagedError: a tensor whose first size is not known while tracing.
+    """
+    if not isinstance(value, SymbolicTensor):
+        return value
+    dims = value.dims
+    if dims and isinstance(dims[0], int):
+        return value
+    raise NotStagedError(
+        f"a comprehension cannot go over this tensor, of shape {value.shape} and dtype {value.dtype.name}: its first size is not known while tracing. "
+        "Use td.map_fn, or a `for` statement with a td.TensorArray"
+    )

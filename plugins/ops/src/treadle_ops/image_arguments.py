@@ -1,0 +1,84 @@
+"""What the functions of images share: ranks, channels, sizes of axes, and conversions between dtypes that keep the range of colors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from treadle import dims as sizes
+from treadle.dtypes import DType, float16, float32
+from treadle.errors import DTypeError, ShapeError
+from treadle_ops.arguments import tensor
+from treadle_ops.casting import cast_op
+from treadle_ops.elementwise import multiply
+from treadle_ops.fourier import size_along
+from treadle_ops.saturation import saturate_cast
+from treadle_ops.shaping import expand_dims_op, squeeze_op
+
+
+def image_argument(image: Any, what: str = "image", ranks: tuple[int, ...] = (3, 4)) -> Any:
+    """Images as a tensor.
+
+    Raises:
+        ShapeError: the rank is none of ``ranks``.
+    """
+    x = tensor(image)
+    if x.dims is not None and len(x.dims) not in ranks:
+        wanted = " or ".join(map(str, ranks))
+        raise ShapeError(f"{what} has shape {x.shape}, of rank {len(x.dims)}; expected rank {wanted}: (height, width, channels), or with a batch in front")
+    return x
+
+
+def ranked_image(image: Any, what: str = "image") -> tuple[Any, bool]:
+    """Images as a tensor of rank 4, and whether it was a single one.
+
+    Raises:
+        ShapeError: the rank is neither 3 nor 4, or not known.
+    """
+    x = image_argument(image, what)
+    if x.dims is None:
+        raise ShapeError(f"{what} is a tensor whose rank is not known while tracing; use td.ensure_shape to tell it")
+    return (expand_dims_op(x, axis=0), True) if len(x.dims) == 3 else (x, False)
+
+
+def unranked(x: Any, single: bool) -> Any:
+    """The result for images of rank 4 as it is wanted for a single one."""
+    return squeeze_op(x, axis=(0,)) if single else x
+
+
+def spatial_sizes(x: Any) -> tuple[Any, Any]:
+    """Height and width, each an int where it is known and else a scalar tensor."""
+    return size_along(x, -3), size_along(x, -2)
+
+
+def require_channels(x: Any, count: int, what: str = "images") -> Any:
+    """The tensor itself, whose last axis must have so many elements.
+
+    Raises:
+        ShapeError: it is known not to have.
+    """
+    if x.dims is not None and (not x.dims or sizes.known_different(x.dims[-1], count)):
+        raise ShapeError(f"{what} of shape {x.shape} must have {count} channel{'s' if count > 1 else ''} along the last axis")
+    return x
+
+
+def color_floats(x: Any) -> Any:
+    """Colors as float16 or float32: integers are brought to [0, 1]."""
+    return x if x.dtype in (float16, float32) else converted(x, float32)
+
+
+def converted(x: Any, dtype: DType, saturate: bool = False) -> Any:
+    """Colors in another dtype: the range [0, 1] of floats is that from 0 to the largest integer.
+
+    Raises:
+        DTypeError: one of the dtypes is neither floating nor integer.
+    """
+    if x.dtype is dtype:
+        return x
+    for each in (x.dtype, dtype):
+        if not each.is_floating and not each.is_integer:
+            raise DTypeError(f"an image has dtype {each.name}; expected a floating or integer dtype")
+    if dtype.is_floating:
+        wide = cast_op(x, dtype=dtype)
+        return wide if x.dtype.is_floating else multiply(wide, 1.0 / x.dtype.max)
+    scaled = multiply(x, dtype.max + 0.5)
+    return saturate_cast(scaled, dtype) if saturate else cast_op(scaled, dtype=dtype)
