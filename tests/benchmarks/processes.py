@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 import statistics
 import subprocess
 import sys
-import sysconfig
 from pathlib import Path
 
 from measure import Row
@@ -48,15 +48,40 @@ def start_up(runs: int = 11) -> list[Row]:
     ]
 
 
+def _needed(*names: str) -> set[str]:
+    """Distributions and all that they need, by name."""
+    from importlib import metadata
+
+    found: set[str] = set()
+    waiting = list(names)
+    while waiting:
+        current = re.sub(r"[-_.]+", "-", waiting.pop()).lower()
+        try:
+            requirements = metadata.requires(current) or []
+        except metadata.PackageNotFoundError:
+            continue
+        if current not in found:
+            found.add(current)
+            waiting += [re.match(r"[\w.-]+", r).group() for r in requirements if "extra ==" not in r]
+    return found
+
+
+def _size_of(name: str) -> int:
+    """Bytes of a distribution's files."""
+    from importlib import metadata
+
+    return sum(f.locate().stat().st_size for f in metadata.files(name) or [] if f.locate().is_file() and "__pycache__" not in f.parts)
+
+
 def installed_size() -> list[Row]:
     """The size of our own packages, sources without bytecode, and of the whole environment."""
     ours = 0
     for package in ("treadle", "treadle_ops", "treadle_array", "treadle_cpu", "treadle_passes"):
         folder = Path(__import__(package).__file__).parent
         ours += sum(f.stat().st_size for f in folder.rglob("*") if f.is_file() and "__pycache__" not in f.parts)
-    site = Path(sysconfig.get_paths()["purelib"])
-    whole = sum(f.stat().st_size for f in site.rglob("*") if f.is_file() and not f.is_symlink())
+    others = sum(_size_of(name) for name in _needed("treadle-cli", "treadle-cpu", "treadle-ops", "treadle-passes") if not name.startswith("treadle"))
+    whole = ours + sum(f.stat().st_size for f in Path(__import__("treadle_cli").__file__).parent.rglob("*.[pn]*") if "__pycache__" not in f.parts) + others
     return [
         Row("kernel, ops, array, cpu and passes, installed", ours / 1e6, 3.0, "MB", "without bytecode"),
-        Row("this environment's site-packages", whole / 1e6, None, "MB", "with the test tools, if they are installed"),
+        Row("what pip install treadle brings in all", whole / 1e6, None, "MB", "with NumPy, SciPy and the command's libraries"),
     ]

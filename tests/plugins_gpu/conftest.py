@@ -32,20 +32,15 @@ def td():
     from treadle import devices
     from treadle.registry import open_devices
 
-    environment = dict(os.environ)
     forget_cupy()
-    sys.path.insert(0, str(STAND_IN))
-    os.environ["FAKE_CUPY_CARDS"] = "2"
-    try:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(STAND_IN))
+        patch.setenv("FAKE_CUPY_CARDS", "2")
         yield treadle
-    finally:
         gc.collect()
         for name in [n for n in open_devices if n.startswith("/GPU")]:
             devices.close(name)
-        sys.path.remove(str(STAND_IN))
-        os.environ.clear()
-        os.environ.update(environment)
-        forget_cupy()
+    forget_cupy()
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import collections
 import importlib.util
+import itertools
 import json
 import statistics
 import sys
@@ -90,7 +91,7 @@ def programs(td: Any) -> dict[str, Any]:
 def mlp_step(td: Any, sizes: tuple[int, ...] = (784, 256, 10), batch: int = 128) -> Any:
     """A traced training step of a small network; it gives the loss."""
     rng = np.random.default_rng(2)
-    weights = [td.Variable((rng.standard_normal((a, b)) / a**0.5).astype("float32")) for a, b in zip(sizes, sizes[1:], strict=False)]
+    weights = [td.Variable((rng.standard_normal((a, b)) / a**0.5).astype("float32")) for a, b in itertools.pairwise(sizes)]
     biases = [td.Variable(td.zeros([b])) for b in sizes[1:]]
     x = td.constant(rng.standard_normal((batch, sizes[0])), td.float32)
     labels = td.constant(rng.integers(0, sizes[-1], batch), td.int32)

@@ -220,11 +220,9 @@ def test_dtypes_that_cupy_lacks_are_refused_by_name(td, cards):
         makers_inside = [lambda: td.zeros([2], td.bfloat16), lambda: td.constant(1.0, td.bfloat16), lambda: short + short]
         makers_inside += [lambda: td.constant(np.ones(2, ml_dtypes.float8_e5m2)), lambda: td.random.normal([2], dtype=td.bfloat16)]
         for make in makers_inside:
-            with pytest.raises(DTypeError, match="/GPU:0 has no (bfloat16|float8_e5m2): CuPy does not compute with it"):
+            with pytest.raises(DTypeError, match=r"/GPU:0 has no (bfloat16|float8_e5m2): CuPy does not compute with it"):
                 make()
     for make in makers:
         with pytest.raises(DTypeError, match="/GPU:0 has no bfloat16: CuPy does not compute with it"):
             make()
     assert (short + short).device == "/CPU:0"
-
-

@@ -232,7 +232,16 @@ def matrices(td):
     x = td.constant(np.stack([ANY[:, :3] + 3 * np.eye(3, dtype=np.float32), np.eye(3, dtype=np.float32)]))
     lu, p = td.linalg.lu(x)
     rank = td.function(td.linalg.matrix_rank, autograph=False, input_signature=[td.TensorSpec([None, None, None])])
-    return [lu, p, td.linalg.lu_reconstruct(lu, p), rank(x), td.linalg.inv(x), td.linalg.det(x), td.linalg.solve(x, x[..., :1]), *td.linalg.eigh_tridiagonal(ANY[0], ANY[1, :3], eigvals_only=False)[:1]]
+    return [
+        lu,
+        p,
+        td.linalg.lu_reconstruct(lu, p),
+        rank(x),
+        td.linalg.inv(x),
+        td.linalg.det(x),
+        td.linalg.solve(x, x[..., :1]),
+        *td.linalg.eigh_tridiagonal(ANY[0], ANY[1, :3], eigvals_only=False)[:1],
+    ]
 
 
 def counts(td):
@@ -279,7 +288,9 @@ def test_every_op_with_a_kernel_was_run(td, golden, bound):
         row = rows.get("GPU") or rows.get("array")
         if row is not None and row.value.factory not in bound:
             missed.add(op)
-    assert not missed - NOT_REACHED, f"no golden vector and no program above runs {sorted(missed - NOT_REACHED)} on a GPU: add a program, or list them in NOT_REACHED"
+    assert not missed - NOT_REACHED, (
+        f"no golden vector and no program above runs {sorted(missed - NOT_REACHED)} on a GPU: add a program, or list them in NOT_REACHED"
+    )
 
 
 # ---------------------------------------------------------------------- indices

@@ -71,7 +71,10 @@ def test_the_list_of_physical_devices_has_every_card(td):
 
 
 def test_asking_for_a_card_that_is_not_there_says_how_many_are(td):
-    with pytest.raises(DeviceError, match=r"/GPU:7: device type 'GPU' \(plugin 'cuda', treadle-cuda .*\) has 2 device\(s\) here"), td.device("/GPU:7"):
+    with (
+        pytest.raises(DeviceError, match=r"/GPU:7: device type 'GPU' \(plugin 'cuda', treadle-cuda .*\) has 2 device\(s\) here"),
+        td.device("/GPU:7"),
+    ):
         pass
 
 

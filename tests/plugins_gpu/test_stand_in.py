@@ -38,13 +38,13 @@ def test_arrays_never_become_numpys_by_themselves(cupy):
     x = cupy.array(HOST)
     with pytest.raises(TypeError, match="Implicit conversion to a NumPy array is not allowed"):
         np.asarray(x)
-    with pytest.raises(TypeError, match="Unsupported type <class 'numpy.ndarray'>"):
+    with pytest.raises(TypeError, match=r"Unsupported type <class 'numpy.ndarray'>"):
         x + HOST
     with pytest.raises(TypeError, match="Unsupported type <class 'list'>"):
         cupy.add(x, [1, 2, 3, 4, 5, 6])
     with pytest.raises(TypeError, match=r"Unsupported type <class 'numpy.ndarray'>"):
         cupy.sum(HOST)
-    with pytest.raises(ValueError, match="non-scalar numpy.ndarray cannot be used for fill"):
+    with pytest.raises(ValueError, match=r"non-scalar numpy.ndarray cannot be used for fill"):
         x[:] = HOST
     np.testing.assert_array_equal(cupy.asnumpy(x), HOST)
 
@@ -75,7 +75,7 @@ def test_ufuncs_have_cupys_loops_and_keywords(cupy):
     assert (x.astype("i1") / x.astype("i1")).dtype == np.float64
     assert (x.astype("f2") * 2.5).dtype == np.float16
     assert (x * np.float64(2)).dtype == np.float64
-    with pytest.raises(TypeError, match="Wrong arguments {'where': True}"):
+    with pytest.raises(TypeError, match=r"Wrong arguments {'where': True}"):
         cupy.add(x, x, where=True)
     with pytest.raises(NotImplementedError, match=r"`cupy_maximum.reduce` is not supported yet"):
         cupy.maximum.reduce(x)

@@ -47,7 +47,6 @@ def test_training_steps_equal_those_of_the_cpu(td, cards, traced):
 
 
 def test_one_function_runs_on_every_device(td, cards):
-    weights, step = model(td)
     logits = td.function(lambda x: td.matmul(x, td.constant(W[0])) * 2.0, autograph=False)
     here = logits(td.constant(X))
     for name in ("/GPU:0", "/GPU:1", "/CPU:0"):
@@ -139,5 +138,8 @@ def test_second_derivatives_and_jacobians_work(td, cards):
 
 def test_an_error_inside_a_plan_names_the_op_and_the_users_line(td, cards):
     pick = td.function(lambda x, i: td.gather(x, i), autograph=False)
-    with td.device("/GPU:0"), pytest.raises(td.errors.InvalidArgumentError, match=r"indices\[1\] = 99 is not in \[0, 16\).*in op 'gather'.*test_training.py"):
+    with (
+        td.device("/GPU:0"),
+        pytest.raises(td.errors.InvalidArgumentError, match=r"indices\[1\] = 99 is not in \[0, 16\).*in op 'gather'.*test_training.py"),
+    ):
         pick(td.constant(X), td.constant([0, 99]))

@@ -5,49 +5,24 @@ the size of an axis and so are never negative, and opaque functions of expressio
 (floor division, remainder, maximum, minimum, broadcasting). What turns out constant
 is an ``int``, never a `Dim`; whatever is `==` is equal in every run, while unequal only
 means "not known to be equal". Identities of ``//`` and ``%`` hold where the divisor is
-not zero. Shapes as the user sees them are in `treadle.shapes`.
+not zero. Shapes as the user sees them are in `treadle.shapes`, the text form of sizes in `treadle.dims_text`.
 """
 
 from __future__ import annotations
 
 import itertools
-import math
 import numbers
 import operator
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NoReturn, TypeAlias
 
 from treadle.errors import ShapeError
+from treadle.polynomials import Atom, Polynomial, Terms, cancelled, collected, constant_of, divided, key_of, plus, shrink, split, terms_of, times
 
 _serials = itertools.count()
 
 
-class _Atom:
-    """A symbol (no function) or an opaque function of sizes; equal when their keys are."""
-
-    __slots__ = ("args", "function", "hash", "key", "name")
-
-    def __init__(self, function: str, args: tuple[Size, ...], name: str = "", serial: int = -1):
-        self.function = function
-        self.args = args
-        self.name = name
-        # Symbols sort before functions, so keys of one kind only meet keys alike.
-        self.key: tuple[object, ...] = (1, function, *map(_key, args)) if function else (0, "", serial)
-        self.hash = hash(self.key)
-
-    def __eq__(self, other: object) -> bool:
-        return self is other or (isinstance(other, _Atom) and self.hash == other.hash and self.key == other.key)
-
-    def __hash__(self) -> int:
-        return self.hash
-
-
-_Monomial: TypeAlias = tuple[_Atom, ...]  # sorted; a power is a repetition
-_Terms: TypeAlias = tuple[tuple[_Monomial, int], ...]  # leading term first, constant last
-
-
-class Dim:
+class Dim(Polynomial):
     """A size known only when the graph runs: an immutable, hashable, canonical expression.
 
     ``+ - * // %`` and unary ``-`` take ints and Dims on either side and give an ``int``
@@ -55,11 +30,8 @@ class Dim:
     `known_different`, `maximum` and `minimum`.
     """
 
-    __slots__ = ("_hash", "_terms")
+    __slots__ = ()
     __array_ufunc__ = None  # NumPy integers on the left leave the operator to us
-
-    _terms: _Terms
-    _hash: int
 
     def __init__(self) -> None:
         raise TypeError("Dim: not made directly; use Dim.symbol(name) and arithmetic")
@@ -77,9 +49,9 @@ class Dim:
         """
         serial = next(_serials)
         name = f"s{serial}" if name is None else name
-        if not (name.isidentifier() and name.isascii()) or name in _CALLS:
-            raise ValueError(f"symbol name {name!r}: expected an ASCII identifier other than {', '.join(_CALLS)}")
-        return _of_atom(_Atom("", (), name, serial))
+        if not (name.isidentifier() and name.isascii()) or name in CALLS:
+            raise ValueError(f"symbol name {name!r}: expected an ASCII identifier other than {', '.join(CALLS)}")
+        return _of_atom(Atom("", (), name, serial))
 
     @property
     def name(self) -> str | None:
@@ -98,7 +70,7 @@ class Dim:
             ShapeError: sizes under a broadcast neither agree nor are 1.
             ZeroDivisionError: a divisor became 0.
         """
-        atoms: dict[_Atom, Size] = {}
+        atoms: dict[Atom, Size] = {}
         for key, value in binding.items():
             atom = _lone_atom(key)
             if atom is None or atom.function:
@@ -124,17 +96,19 @@ class Dim:
         return result
 
     def text(self, names: Mapping[Dim, str] | None = None) -> str:
-        """Return what `parse` reads back, with other names for some symbols.
+        """Return what `treadle.dims_text.parse` reads back, with other names for some symbols.
 
         Args:
             names: what to print for a symbol instead of its own name, which need not be unique.
         """
-        renamed: dict[_Atom, str] = {}
+        from treadle.dims_text import text_of  # it needs this module
+
+        renamed: dict[Atom, str] = {}
         for key, name in (names or {}).items():
             atom = _lone_atom(key)
             if atom is not None:
                 renamed[atom] = name
-        return _text(self, renamed)
+        return text_of(self, renamed)
 
     def __add__(self, other: Size) -> Size:
         return add(self, other) if _is_size(other) else NotImplemented
@@ -172,19 +146,10 @@ class Dim:
     def __pos__(self) -> Dim:
         return self
 
-    def __eq__(self, other: object) -> bool:
-        return self is other or (isinstance(other, Dim) and self._hash == other._hash and self._terms == other._terms)
-
-    def __hash__(self) -> int:
-        return self._hash
-
     def __bool__(self) -> NoReturn:
         raise TypeError(
             f"size {self} is unknown while tracing, so it is neither true nor false; compare with ==, or use known_equal and known_different"
         )
-
-    def __setattr__(self, name: str, value: object) -> NoReturn:
-        raise AttributeError(f"Dim is immutable; cannot set {name!r}")
 
     def __copy__(self) -> Dim:
         return self
@@ -209,22 +174,14 @@ def add(a: Size, b: Size) -> Size:
     """Return ``a + b``."""
     if isinstance(a, int) and isinstance(b, int):
         return a + b
-    terms = dict(_terms(a))
-    for monomial, coefficient in _terms(b):
-        terms[monomial] = terms.get(monomial, 0) + coefficient
-    return _of_terms(terms)
+    return _of_terms(plus(terms_of(a), terms_of(b)))
 
 
 def mul(a: Size, b: Size) -> Size:
     """Return ``a * b``."""
     if isinstance(a, int) and isinstance(b, int):
         return a * b
-    terms: dict[_Monomial, int] = {}
-    for left, p in _terms(a):
-        for right, q in _terms(b):
-            monomial = tuple(sorted(left + right, key=_atom_key)) if left and right else left + right
-            terms[monomial] = terms.get(monomial, 0) + p * q
-    return _of_terms(terms)
+    return _of_terms(times(terms_of(a), terms_of(b)))
 
 
 def floordiv(a: Size, b: Size) -> Size:
@@ -238,12 +195,12 @@ def floordiv(a: Size, b: Size) -> Size:
         return a // b
     if isinstance(b, int):
         return _floordiv_by_int(a, b)
-    a, b, _ = _cancel(a, b)
+    a, b, _ = map(_of_terms, cancelled(terms_of(a), terms_of(b)))
     if isinstance(b, int):
         return floordiv(a, b)
     if _is_below(a, b):
         return 0
-    quotient, rest = _divide(a, b)
+    quotient, rest = map(_of_terms, divided(terms_of(a), terms_of(b)))
     if quotient == 0:
         return _call("floordiv", a, b)
     return add(quotient, floordiv(rest, b))
@@ -260,12 +217,12 @@ def mod(a: Size, b: Size) -> Size:
         return a % b
     if isinstance(b, int):
         return _mod_by_int(a, b)
-    a, b, factor = _cancel(a, b)
+    a, b, factor = map(_of_terms, cancelled(terms_of(a), terms_of(b)))
     if isinstance(b, int):
         return mul(factor, mod(a, b))
     if _is_below(a, b):
         return mul(factor, a)
-    quotient, rest = _divide(a, b)
+    quotient, rest = map(_of_terms, divided(terms_of(a), terms_of(b)))
     if quotient == 0:
         return mul(factor, _call("mod", a, b))
     return mul(factor, mod(rest, b))
@@ -357,18 +314,6 @@ def broadcast(*shapes: tuple[Size, ...] | None) -> tuple[Size, ...] | None:
     return result
 
 
-def parse(text: str, symbols: Mapping[str, Dim]) -> Size:
-    """Read the text form: ints, names, ``+ - * // %``, parentheses, max, min and broadcast.
-
-    Args:
-        text: what ``str(dim)`` wrote.
-        symbols: the symbol that each name stands for.
-    Raises:
-        ValueError: the text is malformed or names an unknown symbol.
-    """
-    return _Parser(text, symbols).parse()
-
-
 # Making canonical terms.
 
 
@@ -380,57 +325,34 @@ def _plain(size: Size) -> Size:
     return size if isinstance(size, (int, Dim)) else operator.index(size)
 
 
-def _terms(size: Size) -> _Terms:
-    if isinstance(size, Dim):
-        return size._terms
-    size = operator.index(size)
-    return (((), size),) if size else ()
-
-
-def _atom_key(atom: _Atom) -> tuple[object, ...]:
-    return atom.key
-
-
-def _term_key(term: tuple[_Monomial, int]) -> tuple[object, ...]:
-    # Graded lexicographic, leader first: an order that multiplication keeps, as _divide needs.
-    return (-len(term[0]), tuple(atom.key for atom in term[0]))
-
-
-def _key(size: Size) -> tuple[object, ...]:
-    return tuple((_term_key((monomial, c)), c) for monomial, c in _terms(size))
-
-
-def _of_terms(terms: Mapping[_Monomial, int]) -> Size:
-    kept = [term for term in terms.items() if term[1]]
-    if not kept:
+def _of_terms(terms: Terms) -> Size:
+    if not terms:
         return 0
-    if len(kept) == 1 and not kept[0][0]:
-        return kept[0][1]
-    if len(kept) > 1:
-        kept.sort(key=_term_key)
+    if len(terms) == 1 and not terms[0][0]:
+        return terms[0][1]
     dim = object.__new__(Dim)
-    object.__setattr__(dim, "_terms", tuple(kept))
-    object.__setattr__(dim, "_hash", hash(dim._terms))
+    object.__setattr__(dim, "_terms", terms)
+    object.__setattr__(dim, "_hash", hash(terms))
     return dim
 
 
-def _of_atom(atom: _Atom) -> Dim:
-    dim = _of_terms({(atom,): 1})
+def _of_atom(atom: Atom) -> Dim:
+    dim = _of_terms((((atom,), 1),))
     assert isinstance(dim, Dim)
     return dim
 
 
 def _call(function: str, *args: Size) -> Dim:
-    return _of_atom(_Atom(function, args))
+    return _of_atom(Atom(function, args))
 
 
-def _lone_atom(size: Size) -> _Atom | None:
-    terms = _terms(size)
+def _lone_atom(size: Size) -> Atom | None:
+    terms = terms_of(size)
     return terms[0][0][0] if len(terms) == 1 and terms[0][1] == 1 == len(terms[0][0]) else None
 
 
-def _symbol_atoms(size: Size) -> Iterator[_Atom]:
-    for monomial, _ in _terms(size):
+def _symbol_atoms(size: Size) -> Iterator[Atom]:
+    for monomial, _ in terms_of(size):
         for atom in monomial:
             if atom.function:
                 for arg in atom.args:
@@ -439,9 +361,9 @@ def _symbol_atoms(size: Size) -> Iterator[_Atom]:
                 yield atom
 
 
-def _substitute(size: Size, atoms: Mapping[_Atom, Size]) -> Size:
+def _substitute(size: Size, atoms: Mapping[Atom, Size]) -> Size:
     total: Size = 0
-    for monomial, coefficient in _terms(size):
+    for monomial, coefficient in terms_of(size):
         term: Size = coefficient
         for atom in monomial:
             value: Size
@@ -473,7 +395,7 @@ def _is_below(a: Size, b: Size) -> bool:
 
 def _lower_bound(size: Size) -> int | None:
     total = 0
-    for monomial, coefficient in _terms(size):
+    for monomial, coefficient in terms_of(size):
         if coefficient < 0:
             atom = monomial[0] if len(monomial) == 1 else None
             if atom is not None and atom.function == "mod" and isinstance(atom.args[1], int):
@@ -490,7 +412,7 @@ def _lower_bound(size: Size) -> int | None:
     return total
 
 
-def _atom_lower_bound(atom: _Atom) -> int | None:
+def _atom_lower_bound(atom: Atom) -> int | None:
     if atom.function in ("", "broadcast"):
         return 0
     lowers = [_lower_bound(arg) for arg in atom.args]
@@ -512,44 +434,20 @@ def _atom_lower_bound(atom: _Atom) -> int | None:
 # Division.
 
 
-def _split(a: Size, k: int) -> tuple[Size, Size]:
-    """Return q, r with a = k*q + r, |coefficients of r| <= k/2 and its constant in [0, k)."""
-    quotient: dict[_Monomial, int] = {}
-    rest: dict[_Monomial, int] = {}
-    for monomial, c in _terms(a):
-        r = c % k
-        if monomial and (2 * r > k or (2 * r == k and c < 0)):
-            r -= k
-        quotient[monomial] = (c - r) // k
-        rest[monomial] = r
-    return _of_terms(quotient), _of_terms(rest)
-
-
-def _constant(a: Size) -> int:
-    monomial, c = _terms(a)[-1]
-    return 0 if monomial else c
-
-
-def _shrink(a: Size, k: int) -> tuple[Size, int]:
-    """Return x and the largest g with a = g*x + (a constant in [0, g)) and g dividing k."""
-    g = math.gcd(k, *(c for monomial, c in _terms(a) if monomial))
-    return _of_terms({monomial: c // g for monomial, c in _terms(a)}), g
-
-
 def _floordiv_by_int(a: Size, k: int) -> Size:
     if k == 0:
         raise ZeroDivisionError(f"size {a} // 0")
     if k < 0:
         return floordiv(mul(-1, a), -k)
-    quotient, rest = _split(a, k)
+    quotient, rest = map(_of_terms, split(terms_of(a), k))
     if isinstance(rest, int) or _is_below(rest, k):
         return quotient
-    if _terms(rest)[0][1] < 0:  # r // k == -((-r + k-1) // k), so both ways to round up agree
+    if terms_of(rest)[0][1] < 0:  # r // k == -((-r + k-1) // k), so both ways to round up agree
         return add(quotient, mul(-1, floordiv(add(mul(-1, rest), k - 1), k)))
-    shrunk, g = _shrink(rest, k)
+    shrunk, g = shrink(terms_of(rest), k)
     if g > 1:  # (g*x + c) // (g*k) == x // k for 0 <= c < g
-        return add(quotient, floordiv(shrunk, k // g))
-    constant = _constant(rest)
+        return add(quotient, floordiv(_of_terms(shrunk), k // g))
+    constant = constant_of(terms_of(rest))
     inner = _lone_atom(add(rest, -constant))
     if inner is not None and inner.function == "floordiv" and isinstance(inner.args[1], int):
         numerator, m = inner.args  # (x//m + c) // k == (x + c*m) // (m*k)
@@ -562,69 +460,15 @@ def _mod_by_int(a: Size, k: int) -> Size:
         raise ZeroDivisionError(f"size {a} % 0")
     if k < 0:
         return mul(-1, mod(mul(-1, a), -k))
-    _, rest = _split(a, k)
+    _, residues = split(terms_of(a), k)
     # A half residue is its own opposite here: n % 2 == -n % 2.
-    rest = _of_terms({m: abs(c) if 2 * abs(c) == k else c for m, c in _terms(rest)})
+    rest = _of_terms(collected({m: abs(c) if 2 * abs(c) == k else c for m, c in residues}))
     if isinstance(rest, int) or _is_below(rest, k):
         return rest
-    shrunk, g = _shrink(rest, k)
+    shrunk, g = shrink(terms_of(rest), k)
     if g > 1:  # (g*x + c) % (g*k) == g * (x % k) + c for 0 <= c < g
-        return add(mul(g, mod(shrunk, k // g)), _constant(rest) % g)
+        return add(mul(g, mod(_of_terms(shrunk), k // g)), constant_of(terms_of(rest)) % g)
     return _call("mod", rest, k)
-
-
-def _cancel(a: Size, b: Dim) -> tuple[Size, Size, Size]:
-    """Return a/f, b/f and f, their largest common factor of one term, of the sign of b."""
-    terms = _terms(a) + b._terms
-    g = math.gcd(*(c for _, c in terms))
-    if b._terms[0][1] < 0:
-        g = -g
-    shared = terms[0][0]
-    for monomial, _ in terms[1:]:
-        shared = _shared(shared, monomial)
-    return _over(a, shared, g), _over(b, shared, g), _of_terms({shared: g})
-
-
-def _shared(left: _Monomial, right: _Monomial) -> _Monomial:
-    rest = list(right)
-    shared: list[_Atom] = []
-    for atom in left:
-        if atom in rest:
-            rest.remove(atom)
-            shared.append(atom)
-    return tuple(shared)
-
-
-def _over(a: Size, shared: _Monomial, g: int) -> Size:
-    return _of_terms({_without(m, shared) or (): c // g for m, c in _terms(a)})
-
-
-def _without(monomial: _Monomial, divisor: _Monomial) -> _Monomial | None:
-    left = list(monomial)
-    for atom in divisor:
-        if atom not in left:
-            return None
-        left.remove(atom)
-    return tuple(left)
-
-
-def _divide(a: Size, b: Dim) -> tuple[Size, Size]:
-    """Return q, r with a = q*b + r by long division over the integers."""
-    divisor, d = b._terms[0]
-    quotient: Size = 0
-    rest: Size = 0
-    while a != 0:
-        monomial, c = _terms(a)[0]
-        over = _without(monomial, divisor)
-        if c % d == 0 and over is not None:
-            term = _of_terms({over: c // d})
-            quotient = add(quotient, term)
-            a = add(a, mul(-1, mul(term, b)))
-        else:
-            leader = _of_terms({monomial: c})
-            rest = add(rest, leader)
-            a = add(a, mul(-1, leader))
-    return quotient, rest
 
 
 # Functions that are associative and commutative: one atom over sorted arguments.
@@ -636,7 +480,7 @@ def _parts(function: str, *sizes: Size) -> list[Size]:
         atom = _lone_atom(size)
         nested = atom is not None and atom.function == function
         parts.update(dict.fromkeys(atom.args if atom is not None and nested else (size,)))
-    return sorted(parts, key=_key)
+    return sorted(parts, key=key_of)
 
 
 def _extreme(function: str, a: Size, b: Size) -> Size:
@@ -675,117 +519,19 @@ def _broadcast_or_raise(a: Size, b: Size) -> Size:
     return size
 
 
-_CALLS: Mapping[str, Callable[[Size, Size], Size]] = {
-    "max": maximum,
-    "min": minimum,
-    "broadcast": _broadcast_or_raise,
-}
-_FUNCTIONS: Mapping[str, Callable[[Size, Size], Size]] = {
-    **_CALLS,
-    "floordiv": floordiv,
-    "mod": mod,
-}
-
-
-# The text form.
-
-
 def _shape_text(shape: tuple[Size, ...]) -> str:
     return f"({', '.join(map(str, shape))}{',' if len(shape) == 1 else ''})"
 
 
-def _text(size: Size, renamed: Mapping[_Atom, str]) -> str:
-    out = ""
-    for monomial, c in _terms(size):
-        atoms = [_atom_text(atom, renamed) for atom in monomial]
-        if len(atoms) != 1 or c != 1:
-            atoms = [f"({t})" if a.function in _SIGNS else t for a, t in zip(monomial, atoms, strict=True)]
-        factors = atoms if monomial and abs(c) == 1 else [str(abs(c)), *atoms]
-        out += ("-" if c < 0 else "+" if out else "") + "*".join(factors)
-    return out or "0"
+CALLS: Mapping[str, Callable[[Size, Size], Size]] = {
+    "max": maximum,
+    "min": minimum,
+    "broadcast": _broadcast_or_raise,
+}
+"""What the text form calls by name."""
 
-
-def _atom_text(atom: _Atom, renamed: Mapping[_Atom, str]) -> str:
-    if not atom.function:
-        return renamed.get(atom, atom.name)
-    args = [_text(arg, renamed) for arg in atom.args]
-    if atom.function not in _SIGNS:
-        return f"{atom.function}({','.join(args)})"
-    return _SIGNS[atom.function].join(text if text.isidentifier() or text.isdigit() else f"({text})" for text in args)
-
-
-_SIGNS = {"floordiv": "//", "mod": "%"}
-_TOKEN = re.compile(r"\s*(//|[-+*%(),]|[0-9]+|[A-Za-z_][A-Za-z0-9_]*)")
-
-
-class _Parser:
-    def __init__(self, text: str, symbols: Mapping[str, Dim]) -> None:
-        self.text = text
-        self.symbols = symbols
-        self.tokens: list[str] = []
-        position, end = 0, len(text.rstrip())
-        while position < end:
-            match = _TOKEN.match(text, position)
-            if match is None:
-                raise self.error(f"unexpected character {text[position:].lstrip()[0]!r}")
-            self.tokens.append(match[1])
-            position = match.end()
-        self.tokens.reverse()  # the next one is the last
-
-    def error(self, problem: str) -> ValueError:
-        return ValueError(f"size {self.text!r}: {problem}")
-
-    def parse(self) -> Size:
-        size = self.sum()
-        if self.tokens:
-            raise self.error(f"unexpected {self.tokens[-1]!r}")
-        return size
-
-    def accept(self, *tokens: str) -> str | None:
-        return self.tokens.pop() if self.tokens and self.tokens[-1] in tokens else None
-
-    def expect(self, token: str) -> None:
-        if self.accept(token) is None:
-            raise self.error(f"expected {token!r}, found {self.tokens[-1] if self.tokens else 'end'!r}")
-
-    def sum(self) -> Size:
-        size = self.term()
-        while sign := self.accept("+", "-"):
-            term = self.term()
-            size = add(size, term if sign == "+" else mul(-1, term))
-        return size
-
-    def term(self) -> Size:
-        size = self.factor()
-        while sign := self.accept("*", "//", "%"):
-            size = {"*": mul, "//": floordiv, "%": mod}[sign](size, self.factor())
-        return size
-
-    def factor(self) -> Size:
-        if self.accept("-"):
-            return mul(-1, self.factor())
-        if self.accept("("):
-            size = self.sum()
-            self.expect(")")
-            return size
-        if not self.tokens:
-            raise self.error("expected a size, found the end")
-        token = self.tokens.pop()
-        if token.isdigit():
-            return int(token)
-        if token in _CALLS:
-            return self.call(token)
-        if token in self.symbols:
-            return self.symbols[token]
-        if token.isidentifier():
-            names = ", ".join(self.symbols) or "none"
-            raise self.error(f"unknown name {token!r}; symbols: {names}")
-        raise self.error(f"expected a size, found {token!r}")
-
-    def call(self, function: str) -> Size:
-        self.expect("(")
-        size = self.sum()
-        while self.accept(","):
-            size = _CALLS[function](size, self.sum())
-        self.expect(")")
-        return size
+_FUNCTIONS: Mapping[str, Callable[[Size, Size], Size]] = {
+    **CALLS,
+    "floordiv": floordiv,
+    "mod": mod,
+}

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-import collections
 import io
 import logging
 import sys
+from typing import NamedTuple
 
 import numpy as np
 import pytest
 
 import treadle as td
 
-Pair = collections.namedtuple("Pair", "x y")
+
+class Pair(NamedTuple):
+    """A structure with names."""
+
+    x: object
+    y: object
+
+
 C = td.constant
 FORMATS = [
     (("hello",), "hello"),

@@ -138,7 +138,11 @@ def test_integers_cover_their_range_and_no_more():
 
 
 def test_categories_without_weight_are_never_drawn():
-    logits = np.log(np.array([[0.0, 0.3, 0.7, 0.0], [0.0, 0.0, 0.0, 1.0], [1.0, 0.0, 0.0, 0.0]], np.float32), where=[[False, True, True, False], [False] * 3 + [True], [True] + [False] * 3], out=np.full((3, 4), -np.inf, np.float32))
+    logits = np.log(
+        np.array([[0.0, 0.3, 0.7, 0.0], [0.0, 0.0, 0.0, 1.0], [1.0, 0.0, 0.0, 0.0]], np.float32),
+        where=[[False, True, True, False], [False] * 3 + [True], [True] + [False] * 3],
+        out=np.full((3, 4), -np.inf, np.float32),
+    )
     drawn = td.random.stateless_categorical(logits, 4000, SEED).numpy()
     assert abs((drawn[0] == 2).mean() - 0.7) < 0.04 and set(drawn[0]) == {1, 2}
     assert set(drawn[1]) == {3} and set(drawn[2]) == {0}

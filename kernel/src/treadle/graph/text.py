@@ -19,10 +19,10 @@ from typing import Any
 
 import numpy as np
 
-from treadle import dims as sizes
 from treadle import dtypes
 from treadle.contracts.spec import Spec
 from treadle.dims import Dim
+from treadle.dims_text import parse
 from treadle.dtypes import DType, as_dtype
 from treadle.eager.dispatch import infer
 from treadle.errors import GraphError
@@ -259,7 +259,7 @@ class _Reader:
         for name in re.findall(r"[A-Za-z_]\w*", inside):
             if name not in ("max", "min", "broadcast", "floordiv", "mod") and name not in self._symbols:
                 self._symbols[name] = Dim.symbol(name)
-        dims = tuple(sizes.parse(d, self._symbols) for d in _split(inside))
+        dims = tuple(parse(d, self._symbols) for d in _split(inside))
         return Spec(dims, as_dtype(dtype), resource=bool(resource))
 
     def _error(self, number: int, problem: str) -> GraphError:

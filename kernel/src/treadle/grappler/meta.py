@@ -169,7 +169,7 @@ def _same_results(before: Graph, after: Graph, device: Any) -> None:
     rng = np.random.default_rng(0)
     buffers = []
     for value in before.inputs:
-        if not value.spec.is_static or value.spec.resource:
+        if not value.spec.is_static or value.spec.resource or value.spec.dtype.kind == "l":
             return
         shape: Any = value.spec.dims
         buffers.append(device.copy_in(np.asarray(rng.integers(0, 5, shape) - 2).astype(value.spec.dtype.numpy)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -72,14 +73,15 @@ def _check_gradient(report: Report, case: Case, checks: Checks) -> None:
     """In double precision, and with complex values where the op takes them and other dtypes are tried."""
     double = in_double(case)
     cases = [double if eager(double).error is None else case]
-    if "complex128" in checks.dtypes and getattr(main_dtype(case), "kind", "") == "f":
+    if checks.complex_order and "complex128" in checks.dtypes and getattr(main_dtype(case), "kind", "") == "f":
         twisted = in_complex(double)
         if eager(twisted).error is None:
             cases.append(twisted)
     for each in cases:
+        is_complex = getattr(main_dtype(each), "kind", "") == "c"
         problem = of_case(each, checks)
         if problem is not None:
-            check_problem(report, each, problem, checks)
+            check_problem(report, each, problem, replace(checks, order=min(checks.order, checks.complex_order)) if is_complex else checks)
 
 
 def check_gradient(function: Callable[..., Any], *inputs: Any, checks: Checks | None = None) -> Report:

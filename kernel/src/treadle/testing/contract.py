@@ -215,7 +215,7 @@ def check_layouts(report: Report, case: Case, want: Outcome) -> None:
 
 def check_places(report: Report, case: Case, want: Outcome) -> None:
     """An element's result has the same bits alone, and at every place of a long row."""
-    size = want.arrays[0].size
+    size = want.arrays[0].size if want.arrays else 0
     if not size:
         return
     rows = case.map(lambda a: np.tile(a.reshape(-1), 1 + _ROW // size), _TENSORS, "the elements again and again in one row")
@@ -317,11 +317,11 @@ def check_edges(report: Report, case: Case, checks: Checks) -> None:
     """NaN, infinities, signed zeros, extreme integers: the same outcome in every way."""
     for changed in with_edges(case):
         want = check_memory(report, changed, checks)
-        if want.error is not None and not report.expect(case.op.can_fail, "an op that is not said to fail does not", changed, want, "results"):
-            continue
+        if want.error is not None:
+            report.expect(case.op.can_fail, "an op that is not said to fail does not", changed, want, "results")
         if not checks.same_bits or case.op.effect != "pure":
             continue
-        if case.op.elementwise and all(a.shape == want.arrays[0].shape for a in changed.arrays() if want.arrays):
+        if case.op.elementwise and want.arrays and all(a.shape == want.arrays[0].shape for a in changed.arrays()):
             check_places(report, changed, want)
         got = Outcome(lambda changed=changed: trace(changed, STATIC).run())  # type: ignore[misc]
         report.expect(same_outcome(got, want), "traced as eager", changed, got, want)

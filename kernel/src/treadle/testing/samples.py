@@ -34,6 +34,9 @@ class Checks:
     order: int = 2
     """Up to which order gradients are compared with finite differences; 0 for none."""
 
+    complex_order: int = 2
+    """The same for complex inputs, where the op takes them; 0 where TensorFlow's gradient is not conjugated, or the results are not unique."""
+
     dtypes: tuple[str, ...] = DTYPES
     """The dtypes that the tensor inputs are tried in: each must work or be refused."""
 

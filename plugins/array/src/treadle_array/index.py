@@ -111,7 +111,6 @@ KERNELS: dict[str, tuple[str, ...]] = {
         "band_part",
         "diag",
         "diag_part",
-        "matrix_transpose",
         "set_diag",
     ),
     "treadle_array.kernels.division": (
@@ -225,6 +224,9 @@ KERNELS: dict[str, tuple[str, ...]] = {
     "treadle_array.kernels.matrix_functions": (
         "expm",
     ),
+    "treadle_array.kernels.matrix_transposes": (
+        "matrix_transpose",
+    ),
     "treadle_array.kernels.moments": (
         "moments",
     ),
@@ -309,6 +311,10 @@ KERNELS: dict[str, tuple[str, ...]] = {
         "reverse",
         "reverse_sequence",
         "roll",
+    ),
+    "treadle_array.kernels.resizing": (
+        "resize",
+        "resize_grad",
     ),
     "treadle_array.kernels.rounding": (
         "ceil",
@@ -426,6 +432,20 @@ KERNELS: dict[str, tuple[str, ...]] = {
     ),
     "treadle_array.kernels.sums": (
         "add_n",
+    ),
+    "treadle_array.kernels.tensor_lists": (
+        "tensor_list_add",
+        "tensor_list_clear",
+        "tensor_list_concat",
+        "tensor_list_from_tensor",
+        "tensor_list_gather",
+        "tensor_list_get_item",
+        "tensor_list_length",
+        "tensor_list_reserve",
+        "tensor_list_scatter",
+        "tensor_list_set_item",
+        "tensor_list_split",
+        "tensor_list_stack",
     ),
     "treadle_array.kernels.tiling": (
         "repeat",

@@ -38,7 +38,7 @@ def widened(xp: Any, x: Any) -> Any:
 def back(xp: Any, x: Any, like: Any) -> Any:
     """A result in C order and, if the input was a short float, of its dtype."""
     if like.dtype.itemsize == 2:
-        return x.astype(like.dtype)
+        return x.astype(like.dtype, order="C")
     return x if x.flags.c_contiguous else xp.ascontiguousarray(x)
 
 

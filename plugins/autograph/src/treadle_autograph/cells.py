@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import CellType
 from typing import Any
 
@@ -15,6 +18,35 @@ class _Empty:
 
 
 EMPTY = _Empty()
+
+
+CONTAINERS = (list, dict, set, deque)
+
+
+class _Outside(threading.local):
+    """The containers that were there before each branch or loop that this thread traces, the outermost first."""
+
+    stack: tuple[list[Any], ...] = ()
+
+
+_outside = _Outside()
+
+
+@contextmanager
+def inside(containers: list[Any]) -> Iterator[None]:
+    """Trace a branch or loop outside of which are these containers."""
+    before = _outside.stack
+    _outside.stack = (*before, containers)
+    try:
+        yield
+    finally:
+        _outside.stack = before
+
+
+def is_outside(container: Any, text: str) -> bool:
+    """True if a container was there before a branch or loop being traced; what is an attribute, was."""
+    stack = _outside.stack
+    return bool(stack) and ("." in text or any(container is held for containers in stack for held in containers))
 
 
 class Variables:
@@ -34,6 +66,7 @@ class Variables:
         cells = dict(zip(staged.__code__.co_freevars, staged.__closure__ or (), strict=True))
         self.names = names
         self.where = where
+        self._cells = cells
         self._slots: list[Any] = [_slot(name, cells, staged.__globals__) for name in names]
         self._passing: list[Any] = [_slot(name, cells, staged.__globals__) for name in passing]
 
@@ -57,6 +90,11 @@ class Variables:
                 slot.set(value)
 
         return restore
+
+    def containers(self) -> list[Any]:
+        """The Python containers that variables of the function hold now."""
+        held = (_Cell(cell).get() for cell in self._cells.values())
+        return [thing for thing in held if isinstance(thing, CONTAINERS)]
 
     def value_of(self, name: str) -> Any:
         """What one of them holds now."""

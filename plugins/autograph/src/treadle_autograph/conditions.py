@@ -14,6 +14,7 @@ from treadle.state import LOCAL
 from treadle.symbolic import SymbolicTensor
 from treadle.tensor import Tensor
 from treadle.variable import Variable
+from treadle_autograph.cells import Variables
 from treadle_autograph.errors import NotStagedError
 from treadle_autograph.staging import branch, join, trace_arm
 
@@ -74,17 +75,35 @@ def _logic(value: Any, rest: Lazy, is_and: bool) -> Any:
     condition = truth(value)
     if condition is True or condition is False:
         return rest(None) if condition is is_and else value
-    second = trace_arm(lambda: rest(None), None, "second operand")
-    other = second.values[-1]
-    if condition is value and second.is_harmless:
+    return logic(condition, lambda: rest(None), is_and, None, place_of(rest), value)
+
+
+def logic(condition: Any, rest: Callable[[], Any], is_and: bool, variables: Variables | None, where: str, value: Any = None) -> Any:
+    """``condition and rest()`` or ``condition or rest()``, for a bool scalar tensor.
+
+    A logical op will do where the second operand is a bool scalar too and nobody could tell that it was computed for nothing.
+
+    Args:
+        condition: the first operand's truth.
+        rest: computes the second operand.
+        is_and: which of the two it is.
+        variables: that ``rest`` may bind.
+        where: it stands.
+        value: the first operand itself, ``condition`` by default.
+    """
+    value = condition if value is None else value
+    before = [] if variables is None else variables.read()
+    second = trace_arm(rest, variables, "second operand")
+    *after, other = second.values
+    if condition is value and second.is_harmless and all(a is b for a, b in zip(before, after, strict=True)):
         if other is True or other is False:
             return condition if other is is_and else other
         if isinstance(other, SymbolicTensor) and other.dtype.is_bool and other.shape.rank == 0:
             (computed,) = second.function(lambda: [other]).call([])
             return registry.role("__and__" if is_and else "__or__")(condition, computed)
-    first = trace_arm(lambda: value, None, "first operand")
+    first = trace_arm(lambda: value, variables, "first operand")
     taken, not_taken = (second, first) if is_and else (first, second)
-    return join(condition, taken, not_taken, None, f"the value of `{'and' if is_and else 'or'}`", place_of(rest))
+    return join(condition, taken, not_taken, variables, f"the value of `{'and' if is_and else 'or'}`", where)
 
 
 def not_(value: Any) -> Any:

@@ -20,6 +20,7 @@ from typing import Any
 
 from treadle.state import own_packages
 from treadle_autograph.compilation import Compiled, Part, convert_code
+from treadle_autograph.jumps import NotConvertibleError
 from treadle_autograph.source import SourceError
 
 log = logging.getLogger("treadle.autograph")
@@ -103,6 +104,17 @@ def _of_function(function: Any) -> Any:
     return converted
 
 
+def python_function(entity: Any) -> Any:
+    """The function as written of a function, method, traced function, partial or object with ``__call__``."""
+    while not isinstance(entity, FunctionType):
+        inner = getattr(entity, "python_function", None) or getattr(entity, "__func__", None) or getattr(entity, "func", None)
+        if inner is None:
+            method = None if isinstance(entity, type) else getattr(type(entity), "__call__", None)
+            return method if isinstance(method, FunctionType) else entity
+        entity = inner
+    return entity
+
+
 @functools.cache
 def _operators() -> types.CellType:
     from treadle_autograph import operators
@@ -128,7 +140,7 @@ def _new_entry(code: CodeType, module: dict[str, Any]) -> _Entry:
         return _Entry(code, None, reason)
     try:
         compiled = convert_code(code, module)
-    except SourceError as error:
+    except (SourceError, NotConvertibleError) as error:
         log.info("%s runs as it is: %s", code.co_qualname, error)
         return _Entry(code, None, str(error))
     except Exception as error:

@@ -1,7 +1,7 @@
 """``break``, ``continue`` and ``return`` become flags and branches, so that what is left has one way in and one way out.
 
 What follows a branch that always jumps moves into the other branch; only where neither always does, a flag guards what follows. A ``return`` after
-which nothing comes stays one. Loops lose their ``else``. Jumps out of a ``finally`` are not touched: ``check`` refuses them.
+which nothing comes stays one. Loops lose their ``else``. A jump out of a ``finally`` is refused.
 """
 
 from __future__ import annotations
@@ -14,6 +14,10 @@ from treadle_autograph.names import HIDDEN, SCOPES
 
 RESULT, RETURNED = f"{HIDDEN}result", f"{HIDDEN}returned"
 LOOPS = (ast.For, ast.While)
+
+
+class NotConvertibleError(Exception):
+    """A function has a construct that cannot be converted; the message says which."""
 
 
 class _Loop:
@@ -211,6 +215,8 @@ class _Jumps:
         if node.orelse:
             orelse = node.orelse
             node.orelse = self._guarded(orelse, kinds, replace(place, last=False), node) if kinds else self.block(orelse, place)
+        if jumps_of(node.finalbody):
+            raise NotConvertibleError(f"line {node.finalbody[0].lineno} jumps out of a `finally`, which swallows exceptions")
         node.finalbody = self.block(node.finalbody, replace(place, last=False, last_in_turn=False))
         return [node]
 

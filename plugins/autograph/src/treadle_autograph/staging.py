@@ -17,7 +17,7 @@ from treadle.graph.func_graph import FuncGraph
 from treadle.registry import registry
 from treadle.state import LOCAL
 from treadle.tensor import Tensor
-from treadle_autograph.cells import EMPTY, Variables
+from treadle_autograph.cells import EMPTY, Variables, inside
 from treadle_autograph.errors import VariableDTypeError, VariableTypeError
 from treadle_autograph.values import Maybe, are_same, as_tensor, common_dtype, described, is_internal, is_value, shown, take_apart, zeros_like
 
@@ -69,7 +69,7 @@ def recorded(name: str, variables: Variables | None) -> Iterator[FuncGraph]:
         )
     restore = variables.snapshot() if variables is not None else None
     try:
-        with state.recording(graph):
+        with inside([] if variables is None else variables.containers()), state.recording(graph):
             yield graph
     finally:
         if restore is not None:

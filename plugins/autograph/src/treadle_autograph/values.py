@@ -143,7 +143,7 @@ def common_dtype(a: Any, b: Any) -> tuple[DType | None, str]:
             wide = max(dtypes, key=_WIDTH.index)
         else:
             wide = dtypes[numbers.index(False)]
-        if all(not is_number or d is wide or _fits(d, wide) for is_number, d in zip(numbers, dtypes, strict=True)):
+        if all(not is_number or d is wide or fits(d, wide) for is_number, d in zip(numbers, dtypes, strict=True)):
             return wide, ""
     if dtypes[0] is dtypes[1]:
         return dtypes[0], ""
@@ -154,7 +154,7 @@ _WIDTH = (bool_, int32, int64, float32, complex128)
 """What Python numbers become, the widest last."""
 
 
-def _fits(number: DType, dtype: DType) -> bool:
+def fits(number: DType, dtype: DType) -> bool:
     """True if a Python number that would be of dtype ``number`` can be of ``dtype`` instead."""
     if number.is_bool or dtype.is_bool:
         return False
@@ -162,7 +162,11 @@ def _fits(number: DType, dtype: DType) -> bool:
     return order[0] <= order[1]
 
 
+def dims_of(leaf: Any) -> Any:
+    """The sizes of a leaf's axes, or None."""
+    return leaf.dims if isinstance(leaf, Tensor | Variable) else np.shape(leaf)
+
+
 def zeros_like(leaf: Any) -> Any:
     """Zeros to stand where there is no value, like one that is elsewhere; unknown sizes are 0."""
-    dims = leaf.dims if isinstance(leaf, Tensor | Variable) else np.shape(leaf)
-    return registry.role("zeros")(tuple(d if isinstance(d, int) else 0 for d in dims or ()), dtype_of(leaf))
+    return registry.role("zeros")(tuple(d if isinstance(d, int) else 0 for d in dims_of(leaf) or ()), dtype_of(leaf))

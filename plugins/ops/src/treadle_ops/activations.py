@@ -13,7 +13,7 @@ from treadle.dtypes import float32
 from treadle_ops.arguments import axis_argument, tensor
 from treadle_ops.casting import cast, cast_op
 from treadle_ops.elementwise import add, exp, multiply, negative, square, subtract, tanh
-from treadle_ops.inference import FLOATING, REAL, elementwise
+from treadle_ops.inference import FLOATING, REAL, alike, elementwise
 from treadle_ops.joining import concat_op
 from treadle_ops.rows import unary
 from treadle_ops.sigmoids import sigmoid
@@ -33,7 +33,7 @@ def relu_grad(g: Spec, y: Spec) -> Spec:
 @op("relu6_grad", elementwise=True)
 def relu6_grad(g: Spec, y: Spec) -> Spec:
     """``g`` where the result ``y`` of relu6 lies between 0 and 6, else 0."""
-    return elementwise(g, y, kinds=REAL)
+    return alike(g, y, kinds=REAL)
 
 
 @gradient(relu)
@@ -43,7 +43,8 @@ def _(ctx: Any, g: Any) -> Any:
 
 @gradient(relu_grad)
 def _(ctx: Any, g: Any) -> Any:
-    return relu_grad(g, ctx.inputs[1]), None
+    h, y = ctx.inputs
+    return sum_like(relu_grad(g, y), h), None
 
 
 @gradient(relu6)
@@ -91,7 +92,7 @@ def leaky_relu_op(features: Spec, *, alpha: float) -> Spec:
 @op("leaky_relu_grad", elementwise=True)
 def leaky_relu_grad(g: Spec, features: Spec, *, alpha: float) -> Spec:
     """``g`` where the feature is positive, else ``alpha * g``."""
-    return elementwise(g, features, kinds=FLOATING)
+    return alike(g, features, kinds=FLOATING)
 
 
 @gradient(leaky_relu_op)
@@ -151,13 +152,13 @@ selu = unary(
 @op("elu_grad", elementwise=True)
 def elu_grad(g: Spec, y: Spec) -> Spec:
     """``g`` where the result ``y`` of elu is not negative, else ``g * (y + 1)``."""
-    return elementwise(g, y, kinds=FLOATING)
+    return alike(g, y, kinds=FLOATING)
 
 
 @op("selu_grad", elementwise=True)
 def selu_grad(g: Spec, y: Spec) -> Spec:
     """``g * scale`` where the result ``y`` of selu is not negative, else ``g * (y + scale * alpha)``."""
-    return elementwise(g, y, kinds=FLOATING)
+    return alike(g, y, kinds=FLOATING)
 
 
 @gradient(elu)
@@ -198,7 +199,7 @@ def gelu_op(features: Spec, *, approximate: bool = False) -> Spec:
 @op("gelu_grad", elementwise=True)
 def gelu_grad(g: Spec, features: Spec, *, approximate: bool = False) -> Spec:
     """``g`` times the derivative of gelu."""
-    return elementwise(g, features, kinds=FLOATING)
+    return alike(g, features, kinds=FLOATING)
 
 
 @gradient(gelu_op)
@@ -265,7 +266,7 @@ def silu_op(features: Spec, *, beta: float = 1.0) -> Spec:
 @op("silu_grad", elementwise=True)
 def silu_grad(g: Spec, features: Spec, *, beta: float = 1.0) -> Spec:
     """``g`` times the derivative of silu."""
-    return elementwise(g, features, kinds=FLOATING)
+    return alike(g, features, kinds=FLOATING)
 
 
 @gradient(silu_op)

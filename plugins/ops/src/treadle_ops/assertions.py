@@ -8,10 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 
 from treadle.contracts.spec import Spec
 from treadle.declare import BoolSpec, FreeSpec, gradient, op, public
+from treadle.dtypes import float64
 from treadle.errors import InvalidArgumentError
 from treadle.inspection import get_static_value
 from treadle.state import LOCAL
@@ -265,14 +267,10 @@ def assert_near(
 def _epsilon(dtype: Any) -> float:
     if not dtype.is_floating:
         return 0.0
-    import ml_dtypes
-
     return float(ml_dtypes.finfo(dtype.numpy).eps)
 
 
 def _tolerance(given: Any, default: float, dtype: Any) -> Any:
-    from treadle.dtypes import float64
-
     value = default if given is None else given
     return value if isinstance(value, Tensor | Variable) else tensor(np.asarray(value, (dtype if dtype.is_floating else float64).numpy))
 

@@ -9,7 +9,7 @@ import numpy as np
 from treadle import dims as sizes
 from treadle.contracts.spec import Spec
 from treadle.declare import gradient, op
-from treadle_ops.inference import REAL, reduced
+from treadle_ops.inference import FLOATING, REAL, reduced, same_dtype
 from treadle_ops.reductions import reduction
 
 reduce_max_op, reduce_max = reduction(
@@ -29,13 +29,13 @@ reduce_min_op, reduce_min = reduction(
 @op("share_among_ties")
 def share_among_ties(g: Spec, x: Spec, y: Spec, *, axis: tuple[int, ...] | None, keepdims: bool) -> Spec:
     """``g`` of a reduction's result in equal parts for those elements of ``x`` that are equal to the result ``y``; 0 for the others."""
-    return Spec(x.dims, x.dtype)
+    return Spec(x.dims, same_dtype(g, x, y, kinds=FLOATING))
 
 
 @op("mean_of_ties")
 def mean_of_ties(g: Spec, x: Spec, y: Spec, *, axis: tuple[int, ...] | None, keepdims: bool) -> Spec:
     """The mean of ``g`` over those elements of ``x`` that are equal to a reduction's result ``y``; 0 where none is."""
-    return Spec(reduced(x, axis, keepdims), x.dtype)
+    return Spec(reduced(x, axis, keepdims), same_dtype(g, x, y, kinds=FLOATING))
 
 
 @gradient(reduce_max_op, reduce_min_op)

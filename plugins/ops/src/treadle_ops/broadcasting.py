@@ -69,7 +69,12 @@ def _(ctx: Any, g: Any) -> Any:
 @op("sum_to_shape", aliases=True)
 def sum_to_shape(x: Spec, shape: HostSpec) -> Spec:
     """Sum over the axes along which ``shape`` was broadcast to the shape of ``x``."""
-    return Spec(dims_of_value(shape), require_kind(x, NUMERIC))
+    dtype, wanted = require_kind(x, NUMERIC), dims_of_value(shape)
+    if wanted is not None and x.dims is not None:
+        lead = len(x.dims) - len(wanted)
+        if lead < 0 or any(want != 1 and sizes.known_different(have, want) for have, want in zip(x.dims[lead:], wanted, strict=True)):
+            raise ShapeError(f"shape {x.shape} is not what {Spec(wanted, dtype).shape} broadcasts to, so it cannot be summed to that")
+    return Spec(wanted, dtype)
 
 
 @gradient(sum_to_shape)

@@ -89,6 +89,8 @@ def bincount_op(arr: IndexSpec, weights: Sequence[FreeSpec], lengths: HostSpec, 
         if arr.dims is not None and weight.dims is not None and _differ(arr, weight):
             raise ShapeError(f"weights of shape {weight.shape} do not fit arr of shape {arr.shape}; they must be equal")
     count: Size = Dim.symbol()
+    if lengths.dims is not None and (len(lengths.dims) != 1 or sizes.known_different(lengths.dims[0], 2)):
+        raise ShapeError(f"minlength and maxlength have the shape {lengths.shape}; expected two numbers")
     if isinstance(lengths.value, tuple):
         least, most = lengths.value
         if any(isinstance(n, int) and n < -1 for n in (least, most)):

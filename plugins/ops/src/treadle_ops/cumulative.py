@@ -9,7 +9,7 @@ from treadle.declare import gradient, op, public
 from treadle_ops.arguments import axis_argument
 from treadle_ops.elementwise import conj, exp, multiply, subtract
 from treadle_ops.extremes import maximum
-from treadle_ops.inference import FLOATING, FLOATING_OR_COMPLEX, NUMERIC, normalize_axis, require_kind, same_dtype
+from treadle_ops.inference import FLOATING, FLOATING_OR_COMPLEX, NUMERIC, alike, normalize_axis, require_kind
 
 # ---------------------------------------------------------------------- sums
 
@@ -165,8 +165,8 @@ def _(ctx: Any, g: Any) -> Any:
 @op("linear_recurrence")
 def linear_recurrence(a: Spec, b: Spec, *, axis: int, reverse: bool) -> Spec:
     """``s[k] = b[k] + a[k] * s[k - 1]`` along an axis, or with ``s[k + 1]`` when reversed; nothing comes before the first."""
-    same_dtype(a, b)
-    return _along(b, axis, FLOATING_OR_COMPLEX)
+    both = alike(a, b, kinds=FLOATING_OR_COMPLEX, what="the factors and the terms")
+    return _along(both, axis, FLOATING_OR_COMPLEX)
 
 
 @gradient(linear_recurrence)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 from treadle import state
 from treadle.declare import public
 from treadle.state import LOCAL
+from treadle_ops.assertions import check_numerics_op
 
 
 class _Switches:
@@ -77,21 +79,16 @@ class Observer:
 
 class _NumericsChecker(Observer):
     def record_op(self, op: Any, inputs: Any, attrs: dict[str, Any], outputs: list[Any]) -> None:
-        from treadle.registry import registry
-
-        check = registry.op("check_numerics").entry
-        if op.name == "check_numerics":
+        if op is check_numerics_op.op:
             return
         with state.untaped():
             for i, output in enumerate(outputs):
                 if output.dtype.is_floating:
-                    check(output, message=f"output {i} of op {op.name!r}")
+                    check_numerics_op(output, message=f"output {i} of op {op.name!r}")
 
 
 class _PlacementLogger(Observer):
     def record_op(self, op: Any, inputs: Any, attrs: dict[str, Any], outputs: list[Any]) -> None:
-        import sys
-
         if outputs:
             print(f"Executing op {op.name} in device {outputs[0].device}", file=sys.stderr)
 

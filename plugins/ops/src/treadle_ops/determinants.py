@@ -8,11 +8,12 @@ from treadle.contracts.spec import Spec
 from treadle.declare import gradient, op, public
 from treadle_ops.arguments import tensor
 from treadle_ops.complex_numbers import real
-from treadle_ops.diagonals import adjoint_of, main_diagonal
+from treadle_ops.diagonals import main_diagonal
 from treadle_ops.elementwise import conj, log, multiply, subtract
 from treadle_ops.inference import FLOATING_OR_COMPLEX
 from treadle_ops.linear_inference import square_dims
 from treadle_ops.linear_systems import cholesky_op, inv_op
+from treadle_ops.matrix_transposes import adjoint_of
 from treadle_ops.products import matmul_op
 from treadle_ops.reductions import reduce_sum_op
 from treadle_ops.shaping import expand_dims_op

@@ -18,10 +18,7 @@ from treadle_ops.arguments import axis_argument, static_value, tensor
 from treadle_ops.broadcasting import axis_size
 from treadle_ops.casting import cast
 from treadle_ops.creation import zeros_like
-from treadle_ops.einsum import einsum_op
-from treadle_ops.elementwise import conj
 from treadle_ops.inference import require_rank, same_dtype
-from treadle_ops.reductions import reduce_sum_op
 
 RIGHT_LEFT = "RIGHT_LEFT"
 _ALIGNMENTS = ("LEFT_RIGHT", RIGHT_LEFT, "LEFT_LEFT", "RIGHT_RIGHT")
@@ -48,7 +45,9 @@ def _require_matrix(x: Spec, what: str = "input") -> tuple[tuple[Size, ...], Siz
 def _require_band(k: Band, rows: Size, columns: Size) -> None:
     for d in k:
         if isinstance(rows, int) and isinstance(columns, int) and not (-rows < d < columns or d == 0):
-            raise ShapeError(f"the diagonal {d} is out of bounds of a matrix of {rows} rows and {columns} columns; expected one above {-rows} and below {columns}")
+            raise ShapeError(
+                f"the diagonal {d} is out of bounds of a matrix of {rows} rows and {columns} columns; expected one above {-rows} and below {columns}"
+            )
 
 
 # ---------------------------------------------------------------------- ops
@@ -81,10 +80,16 @@ def diag_op(diagonal: Spec, padding: Spec, size: HostSpec, *, k: Band, align: st
     if count > 1 and sizes.known_different(dims[-2], count):
         raise ShapeError(f"diagonal of shape {diagonal.shape} has {dims[-2]} rows, and k = {k} asks for {count} diagonals")
     lead = dims[:-1] if count == 1 else dims[:-2]
+    _require_pair(size, "num_rows and num_cols")
     if size.value is None:
         return Spec((*lead, Dim.symbol(), Dim.symbol()), dtype)
     rows, columns = matrix_size(k, dims[-1], *size.value)
     return Spec((*lead, rows, columns), dtype)
+
+
+def _require_pair(numbers: Spec, what: str) -> None:
+    if numbers.dims is not None and (len(numbers.dims) != 1 or sizes.known_different(numbers.dims[0], 2)):
+        raise ShapeError(f"{what} have the shape {numbers.shape}; expected two numbers")
 
 
 def matrix_size(k: Band, length: Size, rows: Size, columns: Size) -> tuple[Size, Size]:
@@ -122,13 +127,16 @@ def set_diag_op(x: Spec, diagonal: Spec, *, k: Band, align: str) -> Spec:
     if diagonal.dims is not None and (
         len(diagonal.dims) != len(wanted) or any(sizes.known_different(a, b) for a, b in zip(diagonal.dims, wanted, strict=True))
     ):
-        raise ShapeError(f"diagonal has the shape {diagonal.shape}; the diagonals {k} of an input of shape {x.shape} have the shape {Spec(wanted, dtype).shape}")
+        raise ShapeError(
+            f"diagonal has the shape {diagonal.shape}; the diagonals {k} of an input of shape {x.shape} have the shape {Spec(wanted, dtype).shape}"
+        )
     return Spec(x.dims, dtype)
 
 
 @op("band_part", can_fail=True)
 def band_part_op(x: Spec, bounds: HostSpec) -> Spec:
     """The matrix with zeros outside a band of so many diagonals below and above the main one; a negative number means all."""
+    _require_pair(bounds, "num_lower and num_upper")
     if x.dims is not None:
         _, rows, columns = _require_matrix(x)
         if isinstance(bounds.value, tuple):
@@ -136,15 +144,6 @@ def band_part_op(x: Spec, bounds: HostSpec) -> Spec:
                 if isinstance(number, int) and isinstance(size, int) and number > size:
                     raise InvalidArgumentError(f"{what} must be negative or less or equal to number of {where} ({size}) got: {number}")
     return Spec(x.dims, x.dtype)
-
-
-@op("matrix_transpose", aliases=True)
-def matrix_transpose_op(x: Spec) -> Spec:
-    """The last two axes exchanged."""
-    if x.dims is None:
-        return Spec(None, x.dtype)
-    lead, rows, columns = _require_matrix(x, "the matrix")
-    return Spec((*lead, columns, rows), x.dtype)
 
 
 @gradient(diag_part_op)
@@ -166,11 +165,6 @@ def _(ctx: Any, g: Any) -> Any:
 @gradient(band_part_op)
 def _(ctx: Any, g: Any) -> Any:
     return band_part_op(g, ctx.inputs[1]), None
-
-
-@gradient(matrix_transpose_op)
-def _(ctx: Any, g: Any) -> Any:
-    return matrix_transpose_op(g)
 
 
 def zero_like(x: Any) -> Any:
@@ -212,11 +206,6 @@ def lower_triangle(x: Any) -> Any:
 def upper_triangle(x: Any) -> Any:
     """Zeros below the main diagonal."""
     return band_part_op(x, (0, -1))
-
-
-def adjoint_of(x: Any) -> Any:
-    """The conjugate transpose of matrices."""
-    return matrix_transpose_op(conj(x))
 
 
 # ---------------------------------------------------------------------- public functions
@@ -266,7 +255,8 @@ def diag(
         num_rows: of each matrix; -1 for as few as hold the diagonals.
         num_cols: of each matrix; -1 for as few as hold the diagonals.
         padding_value: what is elsewhere.
-        align: how shorter diagonals lie in their row, above and below the main one: ``"RIGHT_LEFT"``, ``"LEFT_RIGHT"``, ``"LEFT_LEFT"`` or ``"RIGHT_RIGHT"``.
+        align: how shorter diagonals lie in their row, above and below the main one: ``"RIGHT_LEFT"``, ``"LEFT_RIGHT"``, ``"LEFT_LEFT"`` or
+            ``"RIGHT_RIGHT"``.
 
     Returns:
         ``(..., rows, columns)`` of the dtype of ``diagonal``; square where neither number is given.
@@ -296,7 +286,8 @@ def diag_part(input: Any, name: str = "diag_part", k: Any = 0, padding_value: An
         name: ignored.
         k: which diagonal, or the lowest and the highest; 0 is the main one, those above it are positive.
         padding_value: what fills the rows of shorter diagonals.
-        align: how shorter diagonals lie in their row, above and below the main one: ``"RIGHT_LEFT"``, ``"LEFT_RIGHT"``, ``"LEFT_LEFT"`` or ``"RIGHT_RIGHT"``.
+        align: how shorter diagonals lie in their row, above and below the main one: ``"RIGHT_LEFT"``, ``"LEFT_RIGHT"``, ``"LEFT_LEFT"`` or
+            ``"RIGHT_RIGHT"``.
 
     Returns:
         ``(..., L)`` for one diagonal, ``(..., D, L)`` for several, the highest first; the dtype of ``input``.
@@ -320,7 +311,8 @@ def set_diag(input: Any, diagonal: Any, name: str = "set_diag", k: Any = 0, alig
         diagonal: ``(..., L)`` for one diagonal, ``(..., D, L)`` for several, the highest first; the dtype of ``input``.
         name: ignored.
         k: which diagonal, or the lowest and the highest; 0 is the main one, those above it are positive.
-        align: how shorter diagonals lie in their row, above and below the main one: ``"RIGHT_LEFT"``, ``"LEFT_RIGHT"``, ``"LEFT_LEFT"`` or ``"RIGHT_RIGHT"``.
+        align: how shorter diagonals lie in their row, above and below the main one: ``"RIGHT_LEFT"``, ``"LEFT_RIGHT"``, ``"LEFT_LEFT"`` or
+            ``"RIGHT_RIGHT"``.
 
     Returns:
         The shape and dtype of ``input``.
@@ -355,120 +347,3 @@ def band_part(input: Any, num_lower: Any, num_upper: Any, name: str | None = Non
     """
     bounds = (_number(num_lower, "num_lower"), _number(num_upper, "num_upper"))
     return band_part_op(tensor(input), bounds if all(type(n) is int for n in bounds) else list(bounds))
-
-
-@public("linalg.matrix_transpose")
-def matrix_transpose(a: Any, name: str = "matrix_transpose", conjugate: bool = False) -> Any:
-    """Matrices with rows and columns exchanged.
-
-    Args:
-        a: ``(..., M, N)``, any dtype.
-        name: ignored.
-        conjugate: conjugate complex elements too.
-
-    Returns:
-        ``(..., N, M)`` of the dtype of ``a``.
-
-    Raises:
-        ShapeError: the rank is below 2.
-
-    Sources:
-        TensorFlow ``tf.linalg.matrix_transpose``.
-    """
-    turned = matrix_transpose_op(tensor(a))
-    return conj(turned) if conjugate else turned
-
-
-@public("linalg.adjoint")
-def adjoint(matrix: Any, name: str | None = None) -> Any:
-    """The conjugate transpose of matrices.
-
-    Args:
-        matrix: ``(..., M, N)``, any dtype.
-        name: ignored.
-
-    Returns:
-        ``(..., N, M)`` of the dtype of ``matrix``.
-
-    Raises:
-        ShapeError: the rank is below 2.
-
-    Sources:
-        TensorFlow ``tf.linalg.adjoint``.
-    """
-    return adjoint_of(tensor(matrix))
-
-
-@public("linalg.trace")
-def trace(x: Any, name: str | None = None) -> Any:
-    """The sum of the main diagonal of matrices.
-
-    Args:
-        x: ``(..., M, N)``, any numeric dtype.
-        name: ignored.
-
-    Returns:
-        ``(...)`` of the dtype of ``x``.
-
-    Raises:
-        ShapeError: the rank is below 2.
-
-    Sources:
-        TensorFlow ``tf.linalg.trace``.
-    """
-    return reduce_sum_op(main_diagonal(tensor(x)), axis=(-1,), keepdims=False)
-
-
-@public("linalg.tensor_diag")
-def tensor_diag(diagonal: Any, name: str | None = None) -> Any:
-    """A tensor of twice the axes, zero but where both halves of the index are equal.
-
-    Args:
-        diagonal: ``S`` of rank 1 or more, any dtype.
-        name: ignored.
-
-    Returns:
-        ``S + S`` of the dtype of ``diagonal``.
-
-    Raises:
-        ShapeError: ``diagonal`` is a scalar.
-
-    Sources:
-        TensorFlow ``tf.linalg.tensor_diag``.
-    """
-    x = tensor(diagonal)
-    labels = _labels(x, "tensor_diag")
-    if not labels:
-        raise ShapeError("tensor_diag: Input must be at least rank 1, got 0")
-    return einsum_op([x], terms=(labels,), result=labels + labels)
-
-
-def _labels(x: Any, name: str) -> tuple[str, ...]:
-    if x.dims is None:
-        raise ShapeError(f"{name}: the rank of the input is not known while tracing; give it a shape with set_shape or ensure_shape")
-    return tuple(f"d{i}" for i in range(len(x.dims)))
-
-
-@public("linalg.tensor_diag_part")
-def tensor_diag_part(input: Any, name: str | None = None) -> Any:
-    """What ``tensor_diag`` put in: the elements at which both halves of the index are equal.
-
-    Args:
-        input: ``S + S``, any dtype.
-        name: ignored.
-
-    Returns:
-        ``S`` of the dtype of ``input``.
-
-    Raises:
-        ShapeError: the first half of the axes differs from the second.
-
-    Sources:
-        TensorFlow ``tf.linalg.tensor_diag_part``.
-    """
-    x = tensor(input)
-    labels = _labels(x, "tensor_diag_part")
-    half = len(labels) // 2
-    if len(labels) % 2 or any(sizes.known_different(a, b) for a, b in zip(x.dims[:half], x.dims[half:], strict=True)):
-        raise ShapeError(f"tensor_diag_part: the two halves of shape {x.shape} must be equal")
-    return einsum_op([x], terms=(labels[:half] * 2,), result=labels[:half])

@@ -14,12 +14,13 @@ from treadle_ops.casting import cast
 from treadle_ops.complex_numbers import real_op
 from treadle_ops.creation import ones_like, zeros_like
 from treadle_ops.cumulative import cumprod_op
-from treadle_ops.diagonals import adjoint_of, diagonal_matrix, lower_triangle, main_diagonal, with_main_diagonal
+from treadle_ops.diagonals import diagonal_matrix, lower_triangle, main_diagonal, with_main_diagonal
 from treadle_ops.elementwise import add, conj, multiply, subtract
 from treadle_ops.inference import FLOATING, require_rank, same_dtype
 from treadle_ops.joining import concat_op
 from treadle_ops.linear_inference import square_dims
 from treadle_ops.linear_systems import solve_op
+from treadle_ops.matrix_transposes import adjoint_of
 from treadle_ops.products import matmul_op
 from treadle_ops.shaping import expand_dims_op
 from treadle_ops.signs import absolute
@@ -84,7 +85,8 @@ def eigh(tensor: Any, name: str | None = None) -> Any:
         name: ignored.
 
     Returns:
-        The eigenvalues in ascending order, ``(..., N)``, and the orthonormal eigenvectors as columns, ``(..., N, N)``; both of the dtype of ``tensor``.
+        The eigenvalues in ascending order, ``(..., N)``, and the orthonormal eigenvectors as columns, ``(..., N, N)``; both of the dtype of
+        ``tensor``.
 
     Raises:
         ShapeError: the matrices are not square.

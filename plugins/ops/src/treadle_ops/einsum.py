@@ -29,6 +29,8 @@ def einsum_op(operands: Sequence[Spec], *, terms: tuple[Labels, ...], result: La
     """The product of one or two tensors, summed over the labels that are not in the result; a label that is there twice makes a diagonal."""
     dtype = same_dtype(*operands, kinds=NUMERIC)
     known: dict[str, Any] = {}
+    if len(operands) != len(terms):
+        raise InvalidArgumentError(f"{len(operands)} operands are given for the equation {_text(terms, result)}")
     for spec, labels in zip(operands, terms, strict=True):
         dims = spec.dims
         if dims is None:

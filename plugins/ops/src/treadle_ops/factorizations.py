@@ -11,13 +11,16 @@ from treadle.dtypes import DType, as_dtype, int32, int64
 from treadle.errors import InvalidArgumentError, ShapeError, UnimplementedError
 from treadle_ops.arguments import tensor
 from treadle_ops.broadcasting import broadcast_to_op, shape_of
+from treadle_ops.casting import cast
+from treadle_ops.complex_numbers import real_op
 from treadle_ops.creation import eye_op, ones_like, zeros_like
-from treadle_ops.diagonals import adjoint_of, lower_triangle, main_diagonal, upper_triangle, with_main_diagonal
+from treadle_ops.diagonals import lower_triangle, main_diagonal, upper_triangle, with_main_diagonal
 from treadle_ops.elementwise import add, conj, subtract
 from treadle_ops.gathering import gather_op
 from treadle_ops.joining import concat_op
 from treadle_ops.linear_inference import matrix_dims, square_dims
 from treadle_ops.linear_systems import triangular_solve_op
+from treadle_ops.matrix_transposes import adjoint_of
 from treadle_ops.permutations import invert_permutation
 from treadle_ops.products import matmul_op
 
@@ -77,9 +80,6 @@ def _of_tall(q: Any, r: Any, gq: Any, gr: Any) -> Any:
 
 
 def _real_part(x: Any) -> Any:
-    from treadle_ops.casting import cast
-    from treadle_ops.complex_numbers import real_op
-
     return cast(real_op(x), x.dtype) if x.dtype.is_complex else x
 
 

@@ -2,30 +2,32 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from treadle import dims as sizes
 from treadle.contracts.spec import Spec
 from treadle.declare import FreeSpec, HostSpec, IndexSpec, gradient, op, public
-from treadle.dims import Dim
-from treadle.dtypes import float32, int32
+from treadle.dtypes import float32, int32, int64
 from treadle.errors import InvalidArgumentError, ShapeError
 from treadle_ops.arguments import shape_argument, tensor
+from treadle_ops.axis_extremes import reduce_max, reduce_min
 from treadle_ops.broadcasting import shape_of
 from treadle_ops.casting import cast_op
 from treadle_ops.clipping import clip_by_value_op
-from treadle_ops.comparison import greater_equal, less_equal
-from treadle_ops.coordinates import gather_nd_op
+from treadle_ops.comparison import equal, greater_equal, less_equal
 from treadle_ops.creation import zeros_op
-from treadle_ops.elementwise import add, multiply, subtract
+from treadle_ops.elementwise import add, divide_op, multiply, square, subtract
+from treadle_ops.extremes import maximum, minimum
 from treadle_ops.fourier import size_along
-from treadle_ops.image_arguments import image_argument
-from treadle_ops.inference import FLOATING, NUMERIC, dims_of_value, require_kind, require_rank
-from treadle_ops.joining import stack_op, unstack_op
+from treadle_ops.gathering import gather_op
+from treadle_ops.image_arguments import image_argument, spatial_sizes
+from treadle_ops.inference import FLOATING, INTEGER, NUMERIC, dims_of_value, require_kind, require_rank
+from treadle_ops.joining import unstack_op
 from treadle_ops.logic import logical_and
 from treadle_ops.masking import where_op
+from treadle_ops.powers import sqrt
 from treadle_ops.ranges import range_op
-from treadle_ops.reductions import reduce_max, reduce_mean_op, reduce_min
+from treadle_ops.reductions import reduce_mean_op
 from treadle_ops.rounding import ceil, floor
 from treadle_ops.shaping import expand_dims_op, reshape_op
 from treadle_ops.stateful_random import normal, uniform
@@ -135,8 +137,7 @@ def extract_volume_patches(input: Any, ksizes: Any, strides: Any, padding: str, 
 @op("box_batches", aliases=True, can_fail=True)
 def box_batches(box_indices: IndexSpec, images: FreeSpec) -> Spec:
     """The index of the image that each box is of, which must be one of ``images``."""
-    require_rank(box_indices, 1, "box_indices")
-    return Spec(box_indices.dims, require_kind(box_indices, "iu", "box_indices"))
+    return Spec(require_rank(box_indices, 1, "box_indices"), require_kind(box_indices, INTEGER, "box_indices"))
 
 
 @public("image.crop_and_resize")
@@ -167,29 +168,144 @@ def crop_and_resize(
     """
     if method not in ("bilinear", "nearest"):
         raise InvalidArgumentError(f"crop_and_resize: method must be 'bilinear' or 'nearest', got {method!r}")
-    x, corners, owners = image_argument(image, "image", (4,)), tensor(boxes), tensor(box_indices)
-    _require_boxes(corners, owners)
-    x = x if x.dtype is float32 else cast_op(x, dtype=float32)
-    corners = corners if corners.dtype is float32 else cast_op(corners, dtype=float32)
-    size = shape_argument(crop_size)
-    rows, columns = size if isinstance(size, tuple | list) and len(size) == 2 else _pair(size)
-    top, left, bottom, right = (expand_dims_op(edge, axis=1) for edge in unstack_op(corners, num=4, axis=1))
-    y = _positions(top, bottom, size_along(x, 1), rows)
-    x_ = _positions(left, right, size_along(x, 2), columns)
-    owners = reshape_op(box_batches(cast_op(owners, dtype=int32), x), (-1, 1, 1))
-    down, across = _neighbours(y, size_along(x, 1), method, 2), _neighbours(x_, size_along(x, 2), method, 1)
-    inside = expand_dims_op(logical_and(expand_dims_op(down.inside, axis=2), expand_dims_op(across.inside, axis=1)), axis=3)
+    x, corners = (each if each.dtype is float32 else cast_op(each, dtype=float32) for each in (image_argument(image, "image", (4,)), tensor(boxes)))
+    owners = tensor(box_indices)
+    rows, columns = _crop_size(crop_size)
+    height, width = spatial_sizes(x)
+    top, left, bottom, right = unstack_op(_require_boxes(corners, owners), num=4, axis=1)
+    down = _looked_at(top, bottom, height, rows, method, across=1)
+    along = _looked_at(left, right, width, columns, method, across=0)
+    first = multiply(reshape_op(cast_op(box_batches(owners, x), dtype=int64), (-1, 1, 1)), _wide(height))
+    pixels = reshape_op(x, as_shape([-1, size_along(x, 3)]))
 
-    def picked(row: Any, column: Any) -> Any:
-        zero = multiply(0, add(row, column))
-        return gather_nd_op(x, stack_op([add(owners, zero), add(row, zero), add(column, zero)], axis=-1), batch_dims=0, ignore=False)
+    def between(row: Any) -> Any:
+        line = multiply(add(first, row), _wide(width))
+        if along.share is None:
+            return gather_op(pixels, add(line, along.low), axis=0, batch_dims=0)
+        return _mixed(*(gather_op(pixels, add(line, column), axis=0, batch_dims=0) for column in (along.low, along.high)), along.share)
 
-    above = _between(picked(down.low, across.low), picked(down.low, across.high), across.share)
-    below = _between(picked(down.high, across.low), picked(down.high, across.high), across.share)
-    return where_op(inside, _between(above, below, down.share), cast_op(tensor(extrapolation_value, x), dtype=float32))
+    crops = between(down.low) if down.share is None else _mixed(between(down.low), between(down.high), down.share)
+    inside = expand_dims_op(logical_and(down.inside, along.inside), axis=-1)
+    return where_op(inside, crops, cast_op(tensor(extrapolation_value, x), dtype=float32))
 
 
-def _pair(size: Any) -> Any:
-    if getattr(size, "dims", None) != (2,):
-        raise ShapeError(f"crop_size must be two integers, height and width, got {size!r}")
-    return unstack_op(size, num=2, axis=0)
+class _LookedAt(NamedTuple):
+    """The elements of an axis beside each place that is looked at: ``share`` of the way from ``low`` to ``high``; None for the nearest alone."""
+
+    low: Any
+    high: Any
+    share: Any
+    inside: Any
+
+
+def _looked_at(start: Any, stop: Any, size: Any, count: Any, method: str, across: int) -> _LookedAt:
+    """Places at even distances from ``start`` to ``stop``, of shape ``(boxes, count, 1)``, or ``(boxes, 1, count)`` if ``across`` is 0."""
+    last = cast_op(size - 1, dtype=float32)
+    begin, extent = multiply(start, last), multiply(subtract(stop, start), last)
+    steps = cast_op(range_op(0, count, 1, dtype=int32), dtype=float32)
+    if type(count) is int and count > 1:
+        places = add(_column(begin), multiply(steps, _column(divide_op(extent, float(count - 1)))))
+    else:
+        middle = add(begin, multiply(0.5, extent))
+        between = cast_op(maximum(count - 1, 1), dtype=float32)
+        many = add(_column(begin), multiply(steps, _column(divide_op(extent, between))))
+        places = where_op(equal(count, 1), _column(middle), many)
+    places = expand_dims_op(places, axis=1 + across)
+    inside = logical_and(greater_equal(places, 0), less_equal(places, last))
+    within = clip_by_value_op(places, 0, last)
+    if method == "nearest":
+        return _LookedAt(cast_op(floor(add(within, 0.5)), dtype=int64), None, None, inside)
+    low = floor(within)
+    return _LookedAt(cast_op(low, dtype=int64), cast_op(ceil(within), dtype=int64), expand_dims_op(subtract(places, low), axis=-1), inside)
+
+
+def _column(x: Any) -> Any:
+    return expand_dims_op(x, axis=1)
+
+
+def _mixed(low: Any, high: Any, share: Any) -> Any:
+    return add(low, multiply(subtract(high, low), share))
+
+
+def _wide(size: Any) -> Any:
+    return size if type(size) is int else cast_op(size, dtype=int64)
+
+
+def _require_boxes(boxes: Any, owners: Any) -> Any:
+    if boxes.dims is not None and (len(boxes.dims) != 2 or sizes.known_different(boxes.dims[1], 4)):
+        raise ShapeError(f"boxes have shape {boxes.shape}; expected (n, 4)")
+    if boxes.dims is not None and owners.dims is not None and (len(owners.dims) != 1 or sizes.known_different(owners.dims[0], boxes.dims[0])):
+        raise ShapeError(f"box_indices of shape {owners.shape} do not fit boxes of shape {boxes.shape}; expected one integer per box")
+    return boxes
+
+
+def _crop_size(size: Any) -> Any:
+    wanted = shape_argument(size)
+    if isinstance(wanted, tuple | list):
+        if len(wanted) == 2:
+            if any(type(n) is int and n < 1 for n in wanted):
+                raise InvalidArgumentError(f"crop_size must be positive, got {list(wanted)}")
+            return wanted
+    elif wanted.dims == (2,):
+        return unstack_op(wanted, num=2, axis=0)
+    raise ShapeError(f"crop_size must be two integers, height and width, got {size!r}")
+
+
+# ---------------------------------------------------------------------- glimpses
+
+
+@op("extract_glimpse")
+def extract_glimpse_op(input: Spec, fill: Spec, offsets: FreeSpec, *, centered: bool, normalized: bool) -> Spec:
+    """Windows of the size of ``fill`` ``(batch, height, width, channels)`` over images; ``fill`` is what lies outside."""
+    x, f, at = require_rank(input, 4, "input"), require_rank(fill, 4, "fill"), require_rank(offsets, 2, "offsets")
+    if sizes.known_different(at[0], x[0]) or sizes.known_different(at[1], 2):
+        raise ShapeError(f"offsets of shape {offsets.shape} do not fit an input of shape {input.shape}; expected ({x[0]}, 2)")
+    require_kind(offsets, FLOATING, "offsets")
+    return Spec((x[0], f[1], f[2], x[3]), input.dtype)
+
+
+@public("image.extract_glimpse")
+def extract_glimpse(
+    input: Any, size: Any, offsets: Any, centered: bool = True, normalized: bool = True, noise: str = "uniform", name: str | None = None
+) -> Any:
+    """A window of each image around, or from, a point; it has no gradient.
+
+    Args:
+        input: ``(batch, height, width, channels)``, floating.
+        size: two integers, the height and width of the windows.
+        offsets: ``(batch, 2)`` floats: the points, row and column.
+        centered: the points are relative to the middle of the image; if normalized too, they are the middle of the window, else its corner.
+        normalized: the points are in sizes of the image: centered from -1 to 1, else from 0 to 1; otherwise they are in elements.
+        noise: what lies outside: ``"uniform"`` between the least and the largest element of an image, ``"gaussian"`` with mean and deviation
+            of a channel, or ``"zero"``.
+        name: ignored.
+
+    Returns:
+        ``(batch, *size, channels)`` of the dtype of ``input``.
+
+    Raises:
+        ShapeError: the shapes do not fit.
+        InvalidArgumentError: there is no such noise.
+
+    Sources:
+        TensorFlow ``tf.image.extract_glimpse``.
+    """
+    if noise not in ("uniform", "gaussian", "zero"):
+        raise InvalidArgumentError(f"noise must be 'uniform', 'gaussian' or 'zero', got {noise!r}")
+    x = image_argument(input, "input", (4,))
+    require_kind(x, FLOATING, "input")
+    height, width = _crop_size(size)
+    fill = _noise(x, as_shape([size_along(x, 0), height, width, size_along(x, 3)]), noise)
+    return extract_glimpse_op(x, fill, offsets, centered=bool(centered), normalized=bool(normalized))
+
+
+def _noise(x: Any, shape: Any, noise: str) -> Any:
+    if noise == "zero":
+        return zeros_op(shape, dtype=x.dtype)
+    if noise == "uniform":
+        low, high = reduce_min(x, (1, 2, 3), keepdims=True), reduce_max(x, (1, 2, 3), keepdims=True)
+        return add(low, multiply(uniform(shape, dtype=x.dtype), subtract(high, low)))
+    mean = reduce_mean_op(x, axis=(1, 2), keepdims=True)
+    deviation = sqrt(reduce_mean_op(square(subtract(x, mean)), axis=(1, 2), keepdims=True))
+    drawn = add(mean, multiply(normal(shape, dtype=x.dtype), deviation))
+    return maximum(minimum(drawn, reduce_max(x, (1, 2), keepdims=True)), reduce_min(x, (1, 2), keepdims=True))

@@ -100,8 +100,8 @@ OPS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ("linalg.det", "linalg.logdet", "linalg.slogdet"),
     ),
     "treadle_ops.diagonals": (
-        ("band_part", "diag", "diag_part", "matrix_transpose", "set_diag"),
-        ("linalg.adjoint", "linalg.band_part", "linalg.diag", "linalg.diag_part", "linalg.matrix_transpose", "linalg.set_diag", "linalg.tensor_diag", "linalg.tensor_diag_part", "linalg.trace"),
+        ("band_part", "diag", "diag_part", "set_diag"),
+        ("linalg.band_part", "linalg.diag", "linalg.diag_part", "linalg.set_diag"),
     ),
     "treadle_ops.division": (
         ("divide_integers", "floordiv", "floormod", "truncatediv", "truncatemod"),
@@ -159,6 +159,18 @@ OPS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ("unravel_index",),
         ("meshgrid", "unravel_index"),
     ),
+    "treadle_ops.image_colors": (
+        (),
+        ("image.adjust_brightness", "image.adjust_contrast", "image.adjust_gamma", "image.adjust_hue", "image.adjust_saturation", "image.grayscale_to_rgb", "image.hsv_to_rgb", "image.rgb_to_grayscale", "image.rgb_to_hsv", "image.rgb_to_yiq", "image.rgb_to_yuv", "image.yiq_to_rgb", "image.yuv_to_rgb"),
+    ),
+    "treadle_ops.image_filters": (
+        (),
+        ("image.image_gradients", "image.per_image_standardization", "image.sobel_edges", "image.total_variation"),
+    ),
+    "treadle_ops.image_geometry": (
+        (),
+        ("image.central_crop", "image.flip_left_right", "image.flip_up_down", "image.resize_with_crop_or_pad", "image.rot90", "image.transpose"),
+    ),
     "treadle_ops.indexed_slices": (
         (),
         ("IndexedSlices", "IndexedSlicesSpec"),
@@ -194,6 +206,10 @@ OPS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "treadle_ops.matrix_functions": (
         ("expm", "logm", "sqrtm"),
         ("linalg.expm", "linalg.logm", "linalg.sqrtm", "matrix_square_root"),
+    ),
+    "treadle_ops.matrix_transposes": (
+        ("matrix_transpose",),
+        ("linalg.adjoint", "linalg.matrix_transpose"),
     ),
     "treadle_ops.moments": (
         ("moments",),
@@ -282,6 +298,10 @@ OPS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "treadle_ops.reordering": (
         ("reverse", "reverse_sequence", "roll"),
         ("reverse", "reverse_sequence", "roll"),
+    ),
+    "treadle_ops.resizing": (
+        ("resize", "resize_grad"),
+        ("image.ResizeMethod", "image.resize", "image.resize_with_pad"),
     ),
     "treadle_ops.rounding": (
         ("ceil", "floor", "nextafter", "rint", "round"),
@@ -374,6 +394,18 @@ OPS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "treadle_ops.sums": (
         ("add_n",),
         ("add_n", "math.accumulate_n", "math.add_n", "math.polyval", "math.scalar_mul", "scalar_mul"),
+    ),
+    "treadle_ops.tensor_array": (
+        (),
+        ("TensorArray", "TensorArraySpec"),
+    ),
+    "treadle_ops.tensor_diagonals": (
+        (),
+        ("linalg.tensor_diag", "linalg.tensor_diag_part", "linalg.trace"),
+    ),
+    "treadle_ops.tensor_lists": (
+        ("tensor_list_add", "tensor_list_clear", "tensor_list_concat", "tensor_list_from_tensor", "tensor_list_gather", "tensor_list_get_item", "tensor_list_length", "tensor_list_reserve", "tensor_list_scatter", "tensor_list_set_item", "tensor_list_split", "tensor_list_stack"),
+        (),
     ),
     "treadle_ops.tiling": (
         ("repeat", "sum_repeats", "sum_tiles", "tile"),

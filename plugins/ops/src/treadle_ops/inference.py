@@ -70,6 +70,16 @@ def elementwise(*specs: Spec, kinds: str = ANY, dtype: DType | None = None) -> S
     return Spec(broadcast(*specs), shared if dtype is None else dtype)
 
 
+def alike(*specs: Spec, kinds: str = ANY, what: str = "the inputs") -> Spec:
+    """The result of an elementwise op on specs of one dtype and one shape.
+
+    Raises:
+        DTypeError: the dtypes differ, or are not of one of ``kinds``.
+        ShapeError: the shapes differ.
+    """
+    return Spec(common_dims(specs, what), same_dtype(*specs, kinds=kinds))
+
+
 def normalize_axis(axis: int, rank: int, what: str = "axis") -> int:
     """A possibly negative axis counted from the front.
 

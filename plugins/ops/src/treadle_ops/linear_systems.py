@@ -12,9 +12,10 @@ from treadle_ops.arguments import tensor
 from treadle_ops.broadcasting import sum_like
 from treadle_ops.casting import cast
 from treadle_ops.creation import eye_op
-from treadle_ops.diagonals import adjoint_of, diag_op, lower_triangle, main_diagonal, upper_triangle, with_main_diagonal, zero_like
+from treadle_ops.diagonals import diag_op, lower_triangle, main_diagonal, upper_triangle, with_main_diagonal, zero_like
 from treadle_ops.elementwise import add, conj, multiply, negative
 from treadle_ops.linear_inference import matrix_dims, square_dims, system_spec
+from treadle_ops.matrix_transposes import adjoint_of
 from treadle_ops.products import matmul_op
 from treadle_ops.shaping import expand_dims_op, squeeze_op
 
@@ -250,7 +251,9 @@ def _least_squares_spec(matrix: Spec, rhs: Spec) -> Spec:
     lead, rows, columns, dtype = matrix_dims(matrix, "the matrix")
     lead_b, rows_b, count, _ = matrix_dims(rhs, "the right-hand side")
     if sizes.known_different(rows, rows_b):
-        raise ShapeError(f"the matrix of shape {matrix.shape} has {rows} rows and the right-hand side of shape {rhs.shape} has {rows_b}; they must be equal")
+        raise ShapeError(
+            f"the matrix of shape {matrix.shape} has {rows} rows and the right-hand side of shape {rhs.shape} has {rows_b}; they must be equal"
+        )
     if lead is None or lead_b is None:
         return Spec(None, dtype)
     return Spec((*(sizes.broadcast(lead, lead_b) or ()), columns, count), dtype)

@@ -10,12 +10,12 @@ from treadle.errors import ShapeError
 from treadle_ops.arguments import tensor
 from treadle_ops.broadcasting import shape_of
 from treadle_ops.creation import eye_op, zeros_like
-from treadle_ops.diagonals import adjoint_of
 from treadle_ops.einsum import einsum_op
 from treadle_ops.elementwise import add, conj
 from treadle_ops.joining import concat_op
 from treadle_ops.linear_inference import square_dims
 from treadle_ops.linear_systems import solve_op
+from treadle_ops.matrix_transposes import adjoint_of
 from treadle_ops.shaping import reshape_op
 
 

@@ -84,7 +84,9 @@ def _(ctx: Any, g: Any) -> Any:
 def mirror_fold(x: Spec, paddings: HostSpec, *, mode: str) -> Spec:
     """``x`` without its ends, which are added to the elements that they mirror."""
     require_kind(x, NUMERIC)
-    return crop.op.infer(x, paddings)
+    inner = crop.op.infer(x, paddings)
+    mirror_pad.op.infer(inner, paddings, mode=mode)  # refuses ends wider than what they mirror
+    return inner
 
 
 @gradient(mirror_fold)

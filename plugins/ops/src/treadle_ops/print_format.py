@@ -52,7 +52,7 @@ def _rows(array: np.ndarray[Any, Any], summarize: int, depth: int) -> str:
     if array.ndim == 0:
         return _number(array[()])
     count = array.shape[0]
-    cut = 0 <= summarize and count > 2 * summarize
+    cut = summarize >= 0 and count > 2 * summarize
     shown = [*range(summarize), *range(count - summarize, count)] if cut else range(count)
     pieces = [_rows(array[i], summarize, depth + 1) for i in shown]
     if cut:

@@ -67,11 +67,11 @@ def _stream(given: Any) -> Any:
             return given
     elif hasattr(given, "write"):
         return given
-    elif isinstance(given, int) or callable(given):
-        if given in _LEVELS:
-            return _LEVELS[given]
+    elif (isinstance(given, int) or callable(given)) and given in _LEVELS:
+        return _LEVELS[given]
     raise ValueError(
-        f"td.print cannot write to {given!r}; expected sys.stderr, sys.stdout, a file object, 'file://PATH', or logging.INFO, logging.WARNING or logging.ERROR"
+        f"td.print cannot write to {given!r}; expected sys.stderr, sys.stdout, a file object, 'file://PATH', or logging.INFO, logging.WARNING or "
+        "logging.ERROR"
     )
 
 

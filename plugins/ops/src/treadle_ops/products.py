@@ -52,7 +52,7 @@ def _(ctx: Any, g: Any) -> Any:
 
 
 def _sum_leading(g: Any, like: Any) -> Any:
-    return g if len(g.dims) == 2 == len(like.dims) else sum_like(g, like)
+    return g if g.ndim == 2 == like.ndim else sum_like(g, like)
 
 
 @public("matmul", "linalg.matmul")

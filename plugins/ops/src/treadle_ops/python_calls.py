@@ -36,7 +36,9 @@ def py_function_op(inputs: Sequence[FreeSpec], *, function: Any, dtypes: DTypes)
 
 
 @op("py_function_gradient", effect="io")
-def py_function_gradient(inputs: Sequence[FreeSpec], cotangents: Sequence[FreeSpec], tape: FreeSpec, *, function: Any, dtypes: DTypes) -> tuple[Spec, ...]:
+def py_function_gradient(
+    inputs: Sequence[FreeSpec], cotangents: Sequence[FreeSpec], tape: FreeSpec, *, function: Any, dtypes: DTypes
+) -> tuple[Spec, ...]:
     """The gradients of the inputs of such a call: from its tape, or from another call if that is gone."""
     return tuple(Spec(x.dims, x.dtype) for x in inputs)
 

@@ -6,6 +6,7 @@ import enum
 import operator
 from typing import Any
 
+from treadle.conversion import convert_to_tensor
 from treadle.declare import public
 from treadle.dtypes import DType, as_dtype
 from treadle.errors import DTypeError
@@ -75,8 +76,6 @@ def parameter(value: Any, dtype: DType) -> Any:
 
 def tensor_of(value: Any, dtype: DType) -> Any:
     """A value converted to a dtype, as TensorFlow converts: Python numbers and lists, not tensors of another one."""
-    from treadle.conversion import convert_to_tensor
-
     return convert_to_tensor(value, dtype)
 
 

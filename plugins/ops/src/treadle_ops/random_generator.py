@@ -192,7 +192,9 @@ class Generator:
             wanted, key = self._next_key(shape)
             return drawn_uniform(wanted, key, minval, maxval, kind, self._alg)
         if (minval is None) != (maxval is None):
-            raise ValueError(f"For integer dtype {kind.name}, minval and maxval must be both `None` or both non-`None`; got minval={minval} and maxval={maxval}")
+            raise ValueError(
+                f"For integer dtype {kind.name}, minval and maxval must be both `None` or both non-`None`; got minval={minval} and maxval={maxval}"
+            )
         if minval is None:
             return self.uniform_full_int(shape, kind)
         wanted, key = self._next_key(shape)
@@ -235,7 +237,9 @@ def _joined(key: Any, counter: Any, alg: str) -> Any:
     first, last = _state_tensor(counter), _state_tensor(key)
     size = STATE_SIZES[alg] - 1
     if not first.shape.is_compatible_with([size]) or not last.shape.is_compatible_with([]):
-        raise ShapeError(f"the counter of a {alg} generator has shape [{size}] and its key is a scalar, not {list(first.shape)} and {list(last.shape)}")
+        raise ShapeError(
+            f"the counter of a {alg} generator has shape [{size}] and its key is a scalar, not {list(first.shape)} and {list(last.shape)}"
+        )
     return concat_op([first, reshape_op(last, (1,))], axis=0)
 
 

@@ -34,7 +34,9 @@ class RandomInitializer:
             raise TypeError(f"Unknown keyword arguments: {', '.join(sorted(unknown))}; expected partition_shape and partition_offset")
         wanted = as_dtype(dtype)
         if wanted.kind not in self._kinds:
-            raise ValueError(f"Expected float or integer dtype, got {wanted.name}" if "i" in self._kinds else f"Expected floating point type, got {wanted.name}")
+            raise ValueError(
+                f"Expected float or integer dtype, got {wanted.name}" if "i" in self._kinds else f"Expected floating point type, got {wanted.name}"
+            )
         return self._draw(kwargs.get("partition_shape", shape), wanted)
 
     def _draw(self, shape: Any, dtype: DType) -> Any:

@@ -31,7 +31,10 @@ def filled(index: tuple[Any, ...], numbers: Iterable[Any]) -> tuple[Any, ...]:
     def number(entry: Any) -> Any:
         return next(supply) if entry == UNKNOWN else entry
 
-    return tuple([tuple([number(bound) for bound in entry]) if isinstance(entry, tuple) else number(entry) for entry in index])
+    try:
+        return tuple([tuple([number(bound) for bound in entry]) if isinstance(entry, tuple) else number(entry) for entry in index])
+    except StopIteration:
+        raise InvalidArgumentError(f"fewer numbers are given than are unknown in the index {shown(index)}") from None
 
 
 def selected(x: Spec, index: tuple[Any, ...]) -> Spec:

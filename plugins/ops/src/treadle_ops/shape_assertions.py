@@ -171,7 +171,11 @@ def shapes_problem(shapes: Sequence[Any], constraints: Sequence[tuple[Any, ...]]
             if not explicit and symbol not in found:
                 found[symbol] = (size, shape, first + i)
                 continue
-            wanted, why = (int(symbol), "Specified explicitly") if explicit else (found[symbol][0], f"Specified by a tensor of shape {found[symbol][1]} dimension {found[symbol][2]}")
+            wanted, why = (
+                (int(symbol), "Specified explicitly")
+                if explicit
+                else (found[symbol][0], f"Specified by a tensor of shape {found[symbol][1]} dimension {found[symbol][2]}")
+            )
             if sizes.known_different(size, wanted):
                 return f"{prefix}{why}. Tensor dimension {first + i} must have size {wanted}. Received size {size}, shape {shape}", True
             known = known and sizes.known_equal(size, wanted)
@@ -183,8 +187,8 @@ def assert_shapes(shapes: Any, data: Any = None, summarize: int | None = None, m
     """Fail with an error unless shapes fit each other.
 
     Args:
-        shapes: pairs of a tensor and its shape, in which a size is an int, a symbol that stands for the same size everywhere, or None or ``"."`` for any;
-            ``...`` or ``"*"`` in front stands for any axes. A shape may be a string of one-letter symbols.
+        shapes: pairs of a tensor and its shape, in which a size is an int, a symbol that stands for the same size everywhere, or None or ``"."`` for
+            any; ``...`` or ``"*"`` in front stands for any axes. A shape may be a string of one-letter symbols.
         data: ignored.
         summarize: ignored.
         message: put before the error's own.
@@ -281,7 +285,9 @@ def assert_same_float_dtype(tensors: Any = None, dtype: Any = None) -> DType:
         if shared is None:
             shared = found
         elif found is not shared:
-            raise DTypeError(f"Tensor type {found.name} does not match the expected dtype {shared.name}; all tensors must have the same floating dtype")
+            raise DTypeError(
+                f"Tensor type {found.name} does not match the expected dtype {shared.name}; all tensors must have the same floating dtype"
+            )
     shared = float32 if shared is None else shared
     if not shared.is_floating:
         raise DTypeError(f"Expected floating point type, got {shared.name}.")

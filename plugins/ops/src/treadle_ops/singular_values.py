@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from treadle import dims as sizes
 from treadle.contracts.spec import Spec
 from treadle.declare import gradient, op, public
@@ -11,17 +13,19 @@ from treadle.dtypes import int32
 from treadle.errors import DTypeError, ShapeError
 from treadle_ops.arguments import tensor
 from treadle_ops.axis_extremes import reduce_max_op
-from treadle_ops.broadcasting import sum_like
+from treadle_ops.broadcasting import axis_size, sum_like
 from treadle_ops.casting import cast
 from treadle_ops.comparison import greater
 from treadle_ops.creation import zeros_like
-from treadle_ops.diagonals import adjoint_of, diagonal_matrix, main_diagonal, with_main_diagonal
-from treadle_ops.elementwise import conj, multiply, negative, subtract
+from treadle_ops.diagonals import diagonal_matrix, main_diagonal, with_main_diagonal
+from treadle_ops.elementwise import multiply, negative, subtract
+from treadle_ops.extremes import maximum
 from treadle_ops.linear_inference import matrix_dims
+from treadle_ops.matrix_transposes import adjoint_of
 from treadle_ops.products import matmul_op
 from treadle_ops.reductions import reduce_sum_op
 from treadle_ops.shaping import expand_dims_op
-from treadle_ops.zero_safe import divide_no_nan, reciprocal_no_nan
+from treadle_ops.zero_safe import reciprocal_no_nan
 
 
 class SingularValueDecomposition(NamedTuple):
@@ -175,16 +179,11 @@ def _require_matrix(a: Any) -> None:
 
 def _epsilon_of(a: Any, factor: float) -> Any:
     """The dtype's epsilon times the larger side of the matrix, times a factor."""
-    import numpy as np
-
     real = a.dtype.real_dtype
     epsilon = float(np.finfo(real.numpy).eps) * factor
     rows, columns = (a.dims[-2], a.dims[-1]) if a.dims is not None else (None, None)
     if type(rows) is int and type(columns) is int:
         return tensor(max(rows, columns) * epsilon, _Like(real))
-    from treadle_ops.broadcasting import axis_size
-    from treadle_ops.extremes import maximum
-
     return multiply(cast(maximum(axis_size(a, axis=-2), axis_size(a, axis=-1)), real), epsilon)
 
 

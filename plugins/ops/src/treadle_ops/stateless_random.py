@@ -162,11 +162,15 @@ def stateless_uniform(
     if not wanted.is_integer:
         return drawn_uniform(shape, key, minval, maxval, wanted, algorithm)
     if (minval is None) != (maxval is None):
-        raise ValueError(f"For integer dtype {wanted.name}, argument `minval` and `maxval` must be both None or not None. Got `minval`={minval}, `maxval`={maxval}")
+        raise ValueError(
+            f"For integer dtype {wanted.name}, argument `minval` and `maxval` must be both None or not None. Got `minval`={minval}, `maxval`={maxval}"
+        )
     if minval is None:
         return stateless_uniform_bits_op(shape_argument(shape), key, dtype=wanted, alg=algorithm)
     if wanted.kind == "u" and wanted.size >= 4:
-        raise ValueError(f"Argument `dtype` got invalid value {wanted.name}: unsigned integers are drawn from their whole range, with minval=None and maxval=None")
+        raise ValueError(
+            f"Argument `dtype` got invalid value {wanted.name}: unsigned integers are drawn from their whole range, with minval=None and maxval=None"
+        )
     return drawn_integers(shape, key, minval, maxval, wanted, algorithm)
 
 

@@ -8,7 +8,7 @@ from treadle.contracts.spec import Spec
 from treadle.declare import gradient, op, public
 from treadle_ops.casting import cast_op
 from treadle_ops.elementwise import divide_op, multiply, negative, subtract
-from treadle_ops.inference import FLOATING, FLOATING_OR_COMPLEX, NUMERIC
+from treadle_ops.inference import FLOATING, FLOATING_OR_COMPLEX, NUMERIC, same_dtype
 from treadle_ops.powers import sqrt
 from treadle_ops.reductions import divided_by_count, kept, reduce_along, reduce_mean_op, reduce_sum_op, reduction
 
@@ -82,7 +82,7 @@ reduce_logsumexp_op, reduce_logsumexp = reduction(
 @op("exp_of_difference")
 def exp_of_difference(x: Spec, y: Spec, *, axis: tuple[int, ...] | None, keepdims: bool) -> Spec:
     """``exp(x - y)`` for a reduction's result ``y``, and 0 where ``x`` is -inf, whatever ``y`` is."""
-    return Spec(x.dims, x.dtype)
+    return Spec(x.dims, same_dtype(x, y, kinds=FLOATING))
 
 
 @gradient(reduce_logsumexp_op)

@@ -87,7 +87,9 @@ def tensor_list_split(value: Spec, lengths: HostSpec) -> Spec:
         for length in lengths.value:
             total = add(total, length)
         if known_different(total, value.dims[0]):
-            raise InvalidArgumentError(f"the lengths {list(lengths.value)} add up to {total}; the first axis of shape {value.shape} has size {value.dims[0]}")
+            raise InvalidArgumentError(
+                f"the lengths {list(lengths.value)} add up to {total}; the first axis of shape {value.shape} has size {value.dims[0]}"
+            )
     return Spec((), list_of(value.dtype))
 
 

@@ -11,11 +11,12 @@ from treadle.errors import InvalidArgumentError, ShapeError
 from treadle_ops.arguments import tensor
 from treadle_ops.broadcasting import broadcast_to_op, shape_of, sum_like
 from treadle_ops.creation import zeros_like
-from treadle_ops.diagonals import diag_part_op, matrix_transpose_op, zero_like
+from treadle_ops.diagonals import diag_part_op, zero_like
 from treadle_ops.elementwise import add, conj, multiply, negative
 from treadle_ops.inference import FLOATING_OR_COMPLEX, same_dtype
 from treadle_ops.joining import concat_op, stack_op
 from treadle_ops.linear_inference import matrix_dims
+from treadle_ops.matrix_transposes import matrix_transpose_op
 from treadle_ops.reductions import reduce_sum_op
 from treadle_ops.shaping import expand_dims_op, squeeze_op
 
@@ -119,8 +120,8 @@ def tridiagonal_solve(
 
     Args:
         diagonals: by ``diagonals_format``: ``"compact"``, ``(..., 3, M)`` with the diagonal above, the main one and the one below, a column for each
-            row of the matrix, so that the last element of the first and the first of the last are not read; ``"sequence"``, the three of them, the outer
-            ones of length M or M - 1; ``"matrix"``, ``(..., M, M)``, of which the three are read. Floating or complex.
+            row of the matrix, so that the last element of the first and the first of the last are not read; ``"sequence"``, the three of them, the
+            outer ones of length M or M - 1; ``"matrix"``, ``(..., M, M)``, of which the three are read. Floating or complex.
         rhs: ``(..., M)`` or ``(..., M, K)`` of the same dtype.
         diagonals_format: see ``diagonals``.
         transpose_rhs: transpose ``rhs`` first.

@@ -117,9 +117,11 @@ class GpuDevice(Device):
         return key
 
     def _require_known(self, dtype: DType) -> None:
-        host = dtype.numpy
+        host = dtype.element.numpy
         if host.isbuiltin != 1 or host.char not in _CODES:
-            raise DTypeError(f"{self.name} has no {dtype.name}: CuPy does not compute with it. Use td.cast to float16 or float32, or run this on /CPU:0")
+            raise DTypeError(
+                f"{self.name} has no {dtype.name}: CuPy does not compute with it. Use td.cast to float16 or float32, or run this on /CPU:0"
+            )
 
     # ------------------------------------------------------------------ copies
 

@@ -18,6 +18,7 @@ if os.environ.get("FAKE_CUPY_IMPORT") == "broken":
 from cupy import _functions, cuda
 from cupy._api import API as _API
 from cupy._api import missing as _missing
+from cupy._api import words as _words
 from cupy._array import array, ndarray
 from cupy._ufuncs import UFUNCS as _UFUNCS
 from cupy._ufuncs import ufunc
@@ -25,12 +26,12 @@ from cupy._ufuncs import ufunc
 __version__ = "13.6.0"
 __all__ = ["array", "cuda", "ndarray", "ufunc"]
 
-_OF_NUMPY = (
+_OF_NUMPY = _words(
     "e euler_gamma inf nan newaxis pi dtype finfo iinfo can_cast promote_types issubdtype isscalar broadcast_shapes ndindex min_scalar_type "
     "bool_ generic number integer signedinteger unsignedinteger inexact floating complexfloating int8 int16 int32 int64 uint8 uint16 uint32 uint64 "
     "float16 float32 float64 complex64 complex128 byte short intc int_ intp longlong ubyte ushort uintc uint uintp ulonglong half single double "
     "csingle cdouble"
-).split()
+)
 
 for _name in _API["modules"]["cupy"]:
     _thing = _UFUNCS.get(_name) or _functions.FUNCTIONS.get(_name) or _functions.__dict__.get(_name)
@@ -45,4 +46,4 @@ def __getattr__(name: str) -> Any:
         import importlib
 
         return importlib.import_module(f"cupy.{name}")
-    _missing("cupy", name)
+    return _missing("cupy", name)

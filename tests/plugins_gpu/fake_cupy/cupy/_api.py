@@ -1,4 +1,4 @@
-"""What CuPy really has, as recorded by ``record_api.py``: the stand-in offers no other name, parameter or loop."""
+"""What CuPy really has, as recorded by ``record_cupy_api.py``: the stand-in offers no other name, parameter or loop."""
 
 from __future__ import annotations
 
@@ -11,6 +11,11 @@ API: dict[str, Any] = json.loads((Path(__file__).parent / "api.json").read_text(
 
 class NotPlayedError(NotImplementedError):
     """CuPy has it, and the stand-in does not play it yet."""
+
+
+def words(text: str) -> list[str]:
+    """The words of a text."""
+    return text.split()
 
 
 def missing(module: str, name: str) -> NoReturn:

@@ -1,7 +1,7 @@
 """The array: NumPy's memory behind CuPy's manners.
 
-It never turns into a NumPy array by itself, is never a scalar, takes no host array or list as an operand, and has the methods and keywords that CuPy's
-has.
+It never turns into a NumPy array by itself, is never a scalar, takes no host array or list as an operand, and has the methods and keywords that
+CuPy's has.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ _ATOMIC = {"add": "iILQefd", "sub": "iI", "max": "iILQfd", "min": "iILQfd", "and
 """What ``ufunc.at`` takes, by CuPy's name: no int64 for sums and maxima in version 13."""
 
 
-
 def get_dtype(dtype: Any) -> np.dtype[Any]:
     """A dtype that CuPy knows; those of ml_dtypes are none."""
     found = np.dtype(dtype)
@@ -28,7 +27,7 @@ def get_dtype(dtype: Any) -> np.dtype[Any]:
     return found
 
 
-class ndarray:  # noqa: N801 - CuPy's name
+class ndarray:
     """An array on the card that was current when it was made."""
 
     __slots__ = ("__weakref__", "_block", "_host", "base")
@@ -98,7 +97,7 @@ class ndarray:  # noqa: N801 - CuPy's name
         return (self[i] for i in range(self.shape[0]))
 
     @property
-    def T(self) -> ndarray:  # noqa: N802
+    def T(self) -> ndarray:
         return self.transpose()
 
     def transpose(self, *axes: Any) -> ndarray:
@@ -433,7 +432,11 @@ def _ufunc(name: str) -> Any:
 
 def _operator(name: str, reflected: bool, in_place: bool) -> Any:
     def binary(self: ndarray, other: Any) -> Any:
-        if not isinstance(other, ndarray | bool | int | float | complex | np.generic) and hasattr(other, "__array_ufunc__") and other.__array_ufunc__ is None:
+        if (
+            not isinstance(other, ndarray | bool | int | float | complex | np.generic)
+            and hasattr(other, "__array_ufunc__")
+            and other.__array_ufunc__ is None
+        ):
             return NotImplemented
         function = _ufunc(name)
         return function(self, other, self) if in_place else function(other, self) if reflected else function(self, other)
@@ -529,4 +532,3 @@ def converted(host: Any, dtype: Any, order: str = "K") -> Any:
         if host.dtype.kind == "c" and dtype.kind not in "cb":
             host = host.real
         return host.astype(dtype, order=order, copy=False)
-

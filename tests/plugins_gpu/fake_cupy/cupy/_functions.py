@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from cupy._api import only_known
+from cupy._api import only_known, words
 from cupy._array import array, converted, either, fresh, get_dtype, ndarray, view
 from cupy._ufuncs import ufunc
 
@@ -93,7 +93,7 @@ def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None) -> nd
     return fresh(np.arange(*((start,) if stop is None else (start, stop, step)), dtype=None if dtype is None else get_dtype(dtype)))
 
 
-def eye(N: int, M: Any = None, k: int = 0, dtype: Any = float, order: str = "C") -> ndarray:  # noqa: N803 - CuPy's names
+def eye(N: int, M: Any = None, k: int = 0, dtype: Any = float, order: str = "C") -> ndarray:
     return fresh(np.eye(N, M, k, get_dtype(dtype)))
 
 
@@ -101,7 +101,7 @@ def identity(n: int, dtype: Any = float) -> ndarray:
     return eye(n, dtype=dtype)
 
 
-def tri(N: int, M: Any = None, k: int = 0, dtype: Any = float) -> ndarray:  # noqa: N803
+def tri(N: int, M: Any = None, k: int = 0, dtype: Any = float) -> ndarray:
     return fresh(np.tri(N, M, k, get_dtype(dtype)))
 
 
@@ -129,7 +129,7 @@ def _joined(function: Any, tup: Any, axis: Any, out: Any) -> ndarray:
     return fresh(function([x._host for x in tup], axis), *tup, out=out)
 
 
-class broadcast:  # noqa: N801 - CuPy's name
+class broadcast:
     """Arrays broadcast together."""
 
     def __init__(self, *arrays: Any) -> None:
@@ -257,15 +257,16 @@ def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = None) ->
 
 # ---------------------------------------------------------------------- what NumPy's function of the name does
 
-ALIKE = (
-    "all allclose amax amin angle any append argmax argmin argwhere around array_equal array_split atleast_1d atleast_2d atleast_3d average bincount "
-    "column_stack convolve corrcoef correlate cov cross cumprod cumsum diag diagflat diagonal diff digitize dot dsplit dstack ediff1d expand_dims extract "
-    "fill_diagonal flatnonzero flip fliplr flipud gradient histogram hsplit hstack imag in1d inner interp intersect1d isclose isin isreal iscomplex kron "
-    "lexsort logspace max mean median meshgrid min moveaxis nan_to_num nanargmax nanargmin nanmax nanmean nanmin nanprod nanstd nansum nanvar nonzero "
-    "outer packbits pad percentile prod ptp quantile ravel ravel_multi_index real reshape roll rollaxis rot90 round select setdiff1d split squeeze std "
-    "sum swapaxes take_along_axis tensordot tile trace transpose trapz tril tril_indices triu triu_indices union1d unique unpackbits unravel_index unwrap "
-    "vander var vdot vsplit vstack copy nancumsum nancumprod nanmedian diag_indices indices hamming hanning blackman bartlett kaiser"
-).split()
+ALIKE = words(
+    "all allclose amax amin angle any append argmax argmin argwhere around array_equal array_split atleast_1d atleast_2d atleast_3d "
+    "average bincount column_stack convolve corrcoef correlate cov cross cumprod cumsum diag diagflat diagonal diff digitize dot "
+    "dsplit dstack ediff1d expand_dims extract fill_diagonal flatnonzero flip fliplr flipud gradient histogram hsplit hstack imag in1d "
+    "inner interp intersect1d isclose isin isreal iscomplex kron lexsort logspace max mean median meshgrid min moveaxis nan_to_num "
+    "nanargmax nanargmin nanmax nanmean nanmin nanprod nanstd nansum nanvar nonzero outer packbits pad percentile prod ptp quantile "
+    "ravel ravel_multi_index real reshape roll rollaxis rot90 round select setdiff1d split squeeze std sum swapaxes take_along_axis "
+    "tensordot tile trace transpose trapz tril tril_indices triu triu_indices union1d unique unpackbits unravel_index unwrap vander "
+    "var vdot vsplit vstack copy nancumsum nancumprod nanmedian diag_indices indices hamming hanning blackman bartlett kaiser"
+)
 _FROM_NUMBERS = {"indices", "tril_indices", "triu_indices", "diag_indices", "logspace", "hamming", "hanning", "blackman", "bartlett", "kaiser"}
 
 

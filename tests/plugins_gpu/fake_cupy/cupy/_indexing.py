@@ -19,7 +19,9 @@ def on_host(index: Any, shape: tuple[int, ...]) -> Any:
 
     entries = list(index) if isinstance(index, tuple) else [index]
     arrays = [_array(entry, ndarray) for entry in entries]
-    taken = sum(1 if a is None else a.ndim if a.dtype.kind == "b" else 1 for e, a in zip(entries, arrays, strict=True) if e is not None and e is not Ellipsis)
+    taken = sum(
+        1 if a is None else a.ndim if a.dtype.kind == "b" else 1 for e, a in zip(entries, arrays, strict=True) if e is not None and e is not Ellipsis
+    )
     if taken > len(shape):
         raise IndexError(f"too many indices for array: array is {len(shape)}-dimensional, but {taken} were indexed")
     axis, found = 0, []
@@ -51,7 +53,7 @@ def on_host(index: Any, shape: tuple[int, ...]) -> Any:
 
 def _array(entry: Any, ndarray: type) -> Any:
     """An index array on the host; None for an integer, a slice, None or an ellipsis."""
-    if entry is None or entry is Ellipsis or isinstance(entry, slice | int | np.integer) and not isinstance(entry, bool):
+    if entry is None or entry is Ellipsis or (isinstance(entry, slice | int | np.integer) and not isinstance(entry, bool)):
         return None
     if isinstance(entry, ndarray):
         return entry._host  # type: ignore[attr-defined]

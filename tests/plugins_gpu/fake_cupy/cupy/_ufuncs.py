@@ -42,7 +42,7 @@ def _power(x: Any, y: Any) -> Any:
 _FORMULAS = {"remainder": _remainder, "mod": _remainder, "floor_divide": _floor_divide, "fmod": _fmod, "power": _power}
 
 
-class ufunc:  # noqa: N801 - CuPy's name
+class ufunc:
     """A universal function.
 
     Args:
@@ -57,7 +57,9 @@ class ufunc:  # noqa: N801 - CuPy's name
         self.nargs = self.nin + self.nout
         self._at = record["at"]
         self._compute = compute
-        self._loops = [tuple(tuple(np.dtype(c) for c in side) for side in loop.split("->")) for loop in self.types if set(loop) <= set("->?bBhHiIlLqQefdFD")]
+        self._loops = [
+            tuple(tuple(np.dtype(c) for c in side) for side in loop.split("->")) for loop in self.types if set(loop) <= set("->?bBhHiIlLqQefdFD")
+        ]
         self._chosen: dict[Any, Any] = {}
 
     def __repr__(self) -> str:
@@ -67,7 +69,9 @@ class ufunc:  # noqa: N801 - CuPy's name
         if kwargs:
             raise TypeError(f"Wrong arguments {kwargs}")
         if not self.nin <= len(args) <= self.nargs:
-            raise TypeError(f"Wrong number of arguments for {self.name!r}. It must be either {self.nin} or {self.nargs} (with outputs), but given {len(args)}.")
+            raise TypeError(
+                f"Wrong number of arguments for {self.name!r}. It must be either {self.nin} or {self.nargs} (with outputs), but given {len(args)}."
+            )
         inputs, outs = args[: self.nin], args[self.nin :]
         if out is not None:
             if outs:
@@ -77,7 +81,10 @@ class ufunc:  # noqa: N801 - CuPy's name
             if not isinstance(x, ndarray | bool | int | float | complex | np.generic):
                 raise TypeError(f"Unsupported type {type(x)}")
         ins, results = self._loop(inputs, dtype)
-        hosts = [x._host.astype(t, copy=False) if isinstance(x, ndarray) else np.asarray(x).astype(t) if isinstance(x, np.generic) else np.array(x, t) for x, t in zip(inputs, ins, strict=True)]
+        hosts = [
+            x._host.astype(t, copy=False) if isinstance(x, ndarray) else np.asarray(x).astype(t) if isinstance(x, np.generic) else np.array(x, t)
+            for x, t in zip(inputs, ins, strict=True)
+        ]
         with np.errstate(all="ignore"):
             found = self._compute(*hosts)
         found = found if isinstance(found, tuple) else (found,)

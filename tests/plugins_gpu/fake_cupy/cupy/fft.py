@@ -23,4 +23,4 @@ def rfftfreq(n: int, d: float = 1.0) -> Any:
 
 
 def __getattr__(name: str) -> Any:
-    missing("cupy.fft", name)
+    return missing("cupy.fft", name)

@@ -11,6 +11,7 @@ from cupy import _functions
 from cupy._api import API, missing
 from cupy._functions import matmul, require_array
 
+
 class _Errors(threading.local):
     raised = False
 
@@ -34,7 +35,9 @@ def _each(function: Any, *arrays: Any) -> Any:
             results.append(function(*parts))
         except LinAlgError as error:
             if ERRORS.raised:
-                raise LinAlgError(f"Error reported by {function.__name__} in cuSOLVER. devInfo = 1. Please refer to the cuSOLVER documentation.") from error
+                raise LinAlgError(
+                    f"Error reported by {function.__name__} in cuSOLVER. devInfo = 1. Please refer to the cuSOLVER documentation."
+                ) from error
             results.append(np.full(parts[-1].shape, np.nan, parts[-1].dtype))
     if not results:
         return _functions.fresh(np.empty(lead + hosts[-1].shape[-2:], hosts[-1].dtype), *arrays)
@@ -59,4 +62,4 @@ def solve(a: Any, b: Any) -> Any:
 
 
 def __getattr__(name: str) -> Any:
-    missing("cupy.linalg", name)
+    return missing("cupy.linalg", name)

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-
 from cupy import linalg
 from cupy._api import missing
 from cupy._ufuncs import ufunc
@@ -45,4 +44,4 @@ def scatter_min(a: Any, slices: Any, value: Any) -> None:
 
 
 def __getattr__(name: str) -> Any:
-    missing("cupyx", name)
+    return missing("cupyx", name)

@@ -130,14 +130,3 @@ def band_part(xp: Any) -> Any:
         return xp.where(inside, x, xp.zeros((), x.dtype))
 
     return run
-
-
-@kernel("matrix_transpose")
-def matrix_transpose(xp: Any) -> Any:
-    """See the op."""
-
-    def run(x: Any) -> Any:
-        _matrix(x)
-        return xp.ascontiguousarray(x.swapaxes(-1, -2))
-
-    return run

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from typing import Any
 
 from treadle.declare import kernel
 from treadle_array.matrices import back, square, widened

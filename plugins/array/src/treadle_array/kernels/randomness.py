@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from treadle.declare import kernel
-from treadle.dtypes import DType
+from treadle.dtypes import DType, float32
 from treadle_array.counter_generators import MASK64, Philox, Threefry, checked, scaled, size_of
 from treadle_array.kernels import rejection_sampling
 
@@ -134,7 +134,7 @@ def truncated_normal(xp: Any, generators: Generators) -> Callable[..., Any]:
     draw_uniform = uniform(xp, generators)
 
     def run(shape: tuple[int, ...], key: Any, *, dtype: DType, alg: str) -> Any:
-        wide = dtype if dtype.size >= 4 else _float32()
+        wide = dtype if dtype.size >= 4 else float32
         x = draw_uniform((size_of(shape),), key, dtype=wide, alg=alg)
         number = wide.numpy.type
         xp.add(x, number(2.0 ** (-54 if dtype.size == 8 else -25) - 0.5), x)
@@ -152,12 +152,6 @@ def truncated_normal(xp: Any, generators: Generators) -> Callable[..., Any]:
         return (result if wide is dtype else result.astype(dtype.numpy)).reshape(shape)
 
     return run
-
-
-def _float32() -> DType:
-    from treadle.dtypes import float32
-
-    return float32
 
 
 def categorical(xp: Any, generators: Generators) -> Callable[..., Any]:

@@ -94,6 +94,8 @@ def sum_to_shape(xp: Any) -> Any:
         if x.shape == shape:
             return x
         lead = x.ndim - len(shape)
+        if lead < 0 or any(n not in (1, have) for n, have in zip(shape, x.shape[lead:], strict=True)):
+            raise ValueError(f"shape {x.shape} cannot be summed to {shape}")
         axes = tuple(range(lead)) + tuple(i + lead for i, n in enumerate(shape) if n == 1 and x.shape[i + lead] != 1)
         wide = widened(xp, x)
         total = add_up(wide, axes, True).reshape(shape)

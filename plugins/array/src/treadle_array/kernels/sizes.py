@@ -44,6 +44,8 @@ def broadcast_dynamic_shape(xp: Any) -> Any:
     """See the op."""
 
     def run(x: tuple[int, ...], y: tuple[int, ...], *, out_type: DType) -> Any:
+        if min((*x, *y), default=0) < 0:
+            raise ValueError(f"one of the shapes {x} and {y} has a negative size")
         return xp.array(broadcast(x, y), out_type.numpy)
 
     return run

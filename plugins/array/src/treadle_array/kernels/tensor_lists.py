@@ -220,8 +220,7 @@ def concat(xp: Any) -> Any:
     def run(input: BufferList, shape: Any, lengths: Any, *, dtype: DType) -> Any:
         items, tail = input.items, _tail(shape)
         if isinstance(lengths, tuple):
-            rest = _element_shape({k: b[0] for k, b in items.items() if b.shape[0]}, tail) if len(items) < len(lengths) else ()
-            pieces = [items[i] if i in items else xp.zeros((n, *rest), dtype.numpy) for i, n in enumerate(lengths)]
+            pieces = [items[i] if i in items else xp.zeros((n, *tail), dtype.numpy) for i, n in enumerate(lengths)]
         else:
             at = _lookup(xp, items, None, dtype)
             pieces = [at(i) for i in range(input.size)]

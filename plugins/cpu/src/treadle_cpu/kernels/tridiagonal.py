@@ -45,6 +45,7 @@ def eigh_tridiagonal(xp: Any) -> Any:
     from scipy.linalg import eigh_tridiagonal as decompose
 
     def run(main: Any, beside: Any, *, select: str, bounds: Any) -> Any:
+        _require_vectors(main, beside)
         values, vectors = decompose(main, beside, select=select, select_range=bounds)
         return np.ascontiguousarray(values.astype(main.dtype)), np.ascontiguousarray(vectors.astype(main.dtype))
 
@@ -57,6 +58,12 @@ def eigvalsh_tridiagonal(xp: Any) -> Any:
     from scipy.linalg import eigvalsh_tridiagonal as decompose
 
     def run(main: Any, beside: Any, *, select: str, bounds: Any) -> Any:
+        _require_vectors(main, beside)
         return np.ascontiguousarray(decompose(main, beside, select=select, select_range=bounds).astype(main.dtype))
 
     return run
+
+
+def _require_vectors(main: Any, beside: Any) -> None:
+    if main.ndim != 1 or beside.ndim != 1:  # SciPy takes several at once
+        raise ValueError(f"diagonals of the shapes {main.shape} and {beside.shape}; expected vectors")

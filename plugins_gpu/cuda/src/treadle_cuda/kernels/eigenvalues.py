@@ -24,5 +24,7 @@ def eigvals(xp: Any) -> Any:
 
 def _from_version_14(xp: Any, name: str, factory: Callable[[Any], Callable[..., Any]]) -> Callable[..., Any]:
     if not hasattr(xp.linalg, name):
-        raise KernelNotFoundError(f"no kernel for op {name!r} on a GPU: CuPy {xp.__version__} has no linalg.{name}, version 14 does. Run it on /CPU:0")
+        raise KernelNotFoundError(
+            f"no kernel for op {name!r} on a GPU: CuPy {xp.__version__} has no linalg.{name}, version 14 does. Run it on /CPU:0"
+        )
     return factory(xp)

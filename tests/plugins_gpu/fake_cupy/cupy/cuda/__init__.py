@@ -10,7 +10,7 @@ import contextlib
 import threading
 import time
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, ClassVar, Self
 
 from cupy._api import missing
 from cupy.cuda import nvrtc, runtime
@@ -55,7 +55,7 @@ class Device:
     def __hash__(self) -> int:
         return self.id
 
-    def __enter__(self) -> Device:
+    def __enter__(self) -> Self:
         stack = _LOCAL.__dict__.setdefault("devices", [])
         stack.append(runtime.getDevice())
         try:
@@ -95,7 +95,7 @@ class Device:
         return runtime.memGetInfo()
 
     def __getattr__(self, name: str) -> Any:
-        missing("cupy.cuda", name)
+        return missing("cupy.cuda", name)
 
 
 class Event:
@@ -134,7 +134,7 @@ def get_elapsed_time(start_event: Event, end_event: Event) -> float:
 class Stream:
     """A queue of work on the card that is current when it is made."""
 
-    all: list[Stream] = []
+    all: ClassVar[list[Stream]] = []
     null: Stream
 
     def __init__(self, null: bool = False, non_blocking: bool = False, ptds: bool = False, priority: int | None = None) -> None:
@@ -144,7 +144,7 @@ class Stream:
         self.waited: dict[Stream, int] = {}
         Stream.all.append(self)
 
-    def __enter__(self) -> Stream:
+    def __enter__(self) -> Self:
         current = runtime.getDevice()
         if self.device_id not in (-1, current):
             raise RuntimeError(f"The device that the stream is created on ({self.device_id}) does not match with the current device ({current})")
@@ -328,4 +328,4 @@ def launch(reads: Any = (), writes: Any = ()) -> None:
 
 
 def __getattr__(name: str) -> Any:
-    missing("cupy.cuda", name)
+    return missing("cupy.cuda", name)

@@ -22,7 +22,7 @@ class CUDARuntimeError(RuntimeError):
         super().__init__(message)
 
 
-def getDeviceCount() -> int:  # noqa: N802 - CUDA's name
+def getDeviceCount() -> int:
     """How many cards there are."""
     cards = os.environ.get("FAKE_CUPY_CARDS", "2")
     if cards == "no-driver":
@@ -42,13 +42,13 @@ def use() -> None:
         _used_by.append(os.getpid())
 
 
-def getDevice() -> int:  # noqa: N802
+def getDevice() -> int:
     """The current card of this thread."""
     use()
     return int(getattr(_LOCAL, "device", 0))
 
 
-def setDevice(device: int) -> None:  # noqa: N802
+def setDevice(device: int) -> None:
     """Make a card the current one of this thread."""
     use()
     if not 0 <= device < getDeviceCount():
@@ -56,7 +56,7 @@ def setDevice(device: int) -> None:  # noqa: N802
     _LOCAL.device = device
 
 
-def getDeviceProperties(device: int) -> dict[str, Any]:  # noqa: N802
+def getDeviceProperties(device: int) -> dict[str, Any]:
     """A few of a card's properties."""
     use()
     if not 0 <= device < getDeviceCount():
@@ -64,17 +64,17 @@ def getDeviceProperties(device: int) -> dict[str, Any]:  # noqa: N802
     return {"name": b"Stand-in %d" % device, "major": 9, "minor": 0, "totalGlobalMem": 1 << 34, "multiProcessorCount": 1}
 
 
-def driverGetVersion() -> int:  # noqa: N802
+def driverGetVersion() -> int:
     """0 without a driver."""
     return 0 if os.environ.get("FAKE_CUPY_CARDS") == "no-driver" else 12090
 
 
-def runtimeGetVersion() -> int:  # noqa: N802
+def runtimeGetVersion() -> int:
     """12.9."""
     return 12090
 
 
-def memGetInfo() -> tuple[int, int]:  # noqa: N802
+def memGetInfo() -> tuple[int, int]:
     """Free and whole memory of the current card."""
     use()
     return (1 << 34, 1 << 34)

@@ -13,7 +13,9 @@ from cupy._functions import require_array
 def as_strided(x: Any, shape: Any = None, strides: Any = None) -> ndarray:
     """A view; nothing checks that it stays inside the memory."""
     host = require_array(x, "x")._host
-    return view(x, np.lib.stride_tricks.as_strided(host, x.shape if shape is None else tuple(shape), x.strides if strides is None else tuple(strides)))
+    return view(
+        x, np.lib.stride_tricks.as_strided(host, x.shape if shape is None else tuple(shape), x.strides if strides is None else tuple(strides))
+    )
 
 
 def sliding_window_view(x: Any, window_shape: Any, axis: Any = None, *, subok: bool = False, writeable: bool = False) -> ndarray:

@@ -1,14 +1,15 @@
 #!/usr/bin/env python
 """Record the public names of installed CuPys, their parameters and the loops of their ufuncs: what the stand-in is allowed to have.
 
-    python record_api.py dump > a.json           # with each CuPy that is to be supported; no card is needed
-    python record_api.py merge a.json b.json > cupy/api.json
+    python record_cupy_api.py dump > a.json           # with each CuPy that is to be supported; no card is needed
+    python record_cupy_api.py merge a.json b.json > fake_cupy/cupy/api.json
 
 What is in ``api.json`` is what every version has, so that code which runs on the stand-in runs on all of them.
 """
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import inspect
 import json
@@ -31,12 +32,16 @@ def dump():
         for name in names:
             path, thing = f"{module_name}.{name}", getattr(module, name)
             if isinstance(thing, cupy.ufunc):
-                found["ufuncs"][path] = {"name": thing.name, "nin": thing.nin, "nout": thing.nout, "at": thing._scatter_op, "types": list(thing.types)}
+                found["ufuncs"][path] = {
+                    "name": thing.name,
+                    "nin": thing.nin,
+                    "nout": thing.nout,
+                    "at": thing._scatter_op,
+                    "types": list(thing.types),
+                }
             elif callable(thing) and not isinstance(thing, type):
-                try:
+                with contextlib.suppress(TypeError, ValueError):
                     found["parameters"][path] = list(inspect.signature(thing).parameters)
-                except (TypeError, ValueError):
-                    pass
     found["classes"] = {name: [n for n in dir(getattr(cupy.cuda, name)) if not n.startswith("_")] for name in CLASSES}
     found["classes"]["ndarray"] = [n for n in dir(cupy.ndarray) if not n.startswith("_") or (n.startswith("__") and n.endswith("__"))]
     return found

@@ -1,0 +1,92 @@
+"""Calls in converted code: what is called is converted first, builtins have their overloads, and functions handed to treadle are converted too."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import BuiltinFunctionType, FunctionType, MethodType
+from typing import Any
+
+from treadle import nest
+from treadle.state import own_packages
+from treadle.tensor import SymbolicTensor
+from treadle_autograph.cells import CONTAINERS, is_outside
+from treadle_autograph.convert import convert
+from treadle_autograph.errors import ChangedContainerError
+from treadle_autograph.overloads import OVERLOADS
+from treadle_autograph.values import defined
+
+CALLERS = frozenset("cond case switch_case while_loop map_fn scan foldl foldr vectorized_map recompute_grad custom_gradient".split())
+"""Functions of treadle that call functions handed to them while tracing."""
+
+
+def converted(function: Any) -> Any:
+    """What a call calls: the converted function, or the thing itself."""
+    kind = type(function)
+    if kind is FunctionType:
+        if function.__name__ in CALLERS and function.__module__.partition(".")[0] in own_packages:
+            return _calling(function)
+        return convert(function)
+    if kind is BuiltinFunctionType or kind is type:
+        return OVERLOADS.get(function, function)
+    return convert(function)
+
+
+def _calling(function: Callable[..., Any]) -> Callable[..., Any]:
+    def call(*arguments: Any, **keywords: Any) -> Any:
+        return function(*_converted_inside(arguments), **_converted_inside(keywords))
+
+    return call
+
+
+def _converted_inside(structure: Any) -> Any:
+    return nest.map_structure(lambda leaf: convert(leaf) if isinstance(leaf, FunctionType | MethodType) else leaf, structure)
+
+
+def frame_reader(function: Any, names: tuple[tuple[str, Callable[[Any], Any]], ...]) -> Any:
+    """``locals``, ``vars``, ``dir``, ``eval`` or ``exec`` as it would be without conversion: with the user's names only."""
+    import builtins
+
+    if function not in (builtins.locals, builtins.vars, builtins.dir, builtins.eval, builtins.exec):
+        return converted(function)
+
+    def present() -> dict[str, Any]:
+        found = {}
+        for name, value in names:
+            try:
+                found[name] = defined(value(None))
+            except NameError:
+                continue
+        return found
+
+    if function in (builtins.locals, builtins.vars):
+        return present
+    if function is builtins.dir:
+        return lambda: sorted(present())
+    module = names[0][1].__globals__ if names else {}  # type: ignore[attr-defined]
+    return lambda source: function(source, module, present())
+
+
+def changing(owner: Any, method: str, text: str) -> Any:
+    """A method of a container that puts something into it, in a branch or loop that may depend on a tensor.
+
+    Args:
+        owner: the container.
+        method: its name.
+        text: the container as it is written.
+    """
+    bound = getattr(owner, method)
+    if not isinstance(owner, CONTAINERS):
+        return converted(bound)
+    if not is_outside(owner, text):
+        return bound
+
+    def checked(*arguments: Any, **keywords: Any) -> Any:
+        for leaf in nest.flatten([arguments, keywords]):
+            if isinstance(leaf, SymbolicTensor):
+                raise ChangedContainerError(
+                    f"{text}.{method}(...) puts a tensor into {text!r}, a Python {type(owner).__name__} from outside the branch or loop that depends on a tensor: the "
+                    f"call would happen once, while tracing. Use a td.TensorArray or td.map_fn instead of {text!r}, or return the tensor"
+                )
+        return bound(*arguments, **keywords)
+
+    return checked
