@@ -196,6 +196,27 @@ def test_after_a_fork_a_gpu_is_refused_and_nothing_hangs(child):
     assert lines[-2:] == ["the CPU works on: 3.0", "status 0 4.0"]
 
 
+def test_a_callback_runs_once_on_the_card_that_calls_it_and_its_gradient_too(td, cards):
+    seen = []
+
+    def square(x):
+        seen.append(x.device)
+        return x * x
+
+    @td.function(autograph=False)
+    def slope(x):
+        with td.GradientTape() as tape:
+            tape.watch(x)
+            y = td.py_function(square, [x], td.float32)
+        return tape.gradient(y, x)
+
+    td.ones([1]).gpu(0)
+    for name in ("/GPU:1", "/GPU:0"):
+        with td.device(name):
+            np.testing.assert_array_equal(slope(td.constant([1.0, 2.0])).numpy(), [2, 4])
+    assert seen == ["/GPU:1", "/GPU:0"]
+
+
 def test_threads_share_a_card(td, cards):
     from concurrent.futures import ThreadPoolExecutor
 

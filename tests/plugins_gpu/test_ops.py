@@ -252,6 +252,22 @@ def counts(td):
     return [value, tape.gradient(value, weights)]
 
 
+def tensor_arrays(td):
+    def run(x):
+        array = td.TensorArray(td.float32, size=3, dynamic_size=True, clear_after_read=False)
+        with td.GradientTape() as tape:
+            tape.watch(x)
+            for i in range(3):
+                array = array.write(i, x[i] * 2.0)
+            total = td.reduce_sum(array.stack() ** 2) + td.reduce_sum(array.read(1)) + td.reduce_sum(array.gather([0, 2]) ** 3)
+        cleared = td.TensorArray(td.float32, size=3).unstack(x)
+        placed = td.TensorArray(td.float32, size=3).scatter([2, 0, 1], x)
+        pieces = td.TensorArray(td.float32, size=2, infer_shape=False).split(x, [1, 2])
+        return total, tape.gradient(total, x), cleared.read(0), placed.stack(), pieces.concat(), array.size()
+
+    return [*run(td.constant(ANY)), *td.function(run, autograph=False)(td.constant(ANY))]
+
+
 def embeddings(td):
     table, ids = td.Variable(ANY), td.constant([2, 0, 2, 2, 1])
     with td.GradientTape() as tape:
@@ -260,7 +276,7 @@ def embeddings(td):
 
 
 PROGRAMS = [special, comparisons, axes_at_run_time, indices_at_run_time, second_gradients, callbacks, assertions, randomness]
-PROGRAMS += [remainders, scattered, images, matrices, counts, embeddings]
+PROGRAMS += [remainders, scattered, images, matrices, counts, tensor_arrays, embeddings]
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.__name__)

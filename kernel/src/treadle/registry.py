@@ -170,6 +170,10 @@ class Registry:
             for op in ops:
                 self._put_kernel(op, for_, self._plugin, None, functools.partial(_declared_kernel, module, op, self._plugin))
 
+    def add_kernel(self, kernel: Kernel, *, for_: str) -> None:
+        """Offer one kernel to devices of type ``for_`` (``"array"``: to all that have an array module)."""
+        self._put_kernel(kernel.op, for_, self._plugin, kernel)
+
     def add_kernels(self, *, for_: str, module: str) -> None:
         """Offer the kernels of a module to devices of type ``for_`` (``"array"``: to all that have an array module).
 

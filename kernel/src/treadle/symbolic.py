@@ -27,7 +27,14 @@ class SymbolicTensor(Tensor):
     def __init__(self, value: Any) -> None:
         self.value = value
         self._key = SYMBOLIC
-        self._id = 0
+
+    @property
+    def _id(self) -> int:
+        return self.value.identity  # type: ignore[no-any-return]
+
+    @_id.setter
+    def _id(self, identity: int) -> None:
+        self.value.identity = identity
 
     @property
     def dtype(self) -> DType:

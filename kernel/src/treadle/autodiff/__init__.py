@@ -6,8 +6,8 @@ from typing import Any
 
 
 def __getattr__(name: str) -> Any:
-    if name == "GradientTape":
-        from treadle.autodiff.tape import GradientTape
+    if not name[:1].isupper():  # its own modules are found by the import system
+        raise AttributeError(f"module 'treadle.autodiff' has no attribute {name!r}")
+    from treadle import public
 
-        return GradientTape
-    raise AttributeError(f"module 'treadle.autodiff' has no attribute {name!r}")
+    return public.lookup(f"autodiff.{name}")

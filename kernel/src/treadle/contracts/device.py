@@ -96,6 +96,10 @@ class Device:
         """The callable that a declared kernel becomes here; a device that needs something around each call puts it there."""
         return factory(self.array_module)
 
+    def holds(self, buffer: Any) -> bool:
+        """Whether a buffer is this device's."""
+        return isinstance(buffer, self.array_type)
+
     def copy_in(self, array: Any) -> Any:
         """A buffer with the content of a host array; the host array is not kept."""
         raise NotImplementedError

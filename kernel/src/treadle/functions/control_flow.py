@@ -9,6 +9,7 @@ from treadle import nest, state
 from treadle.contracts.spec import Spec
 from treadle.conversion import convert_to_tensor
 from treadle.dims import Dim
+from treadle.dtypes import int32
 from treadle.errors import DTypeError, InvalidArgumentError, ShapeError
 from treadle.functions.atomic import AtomicFunction
 from treadle.functions.control_gradients import record_control
@@ -17,6 +18,7 @@ from treadle.graph.func_graph import FuncGraph
 from treadle.graph.graph import Value
 from treadle.graph.structural import COND, LOOP
 from treadle.inspection import get_static_value
+from treadle.registry import registry
 from treadle.shapes import TensorShape
 from treadle.state import LOCAL
 from treadle.symbolic import SymbolicTensor
@@ -247,14 +249,27 @@ def _either(predicate: Any, function: Callable[[], Any], otherwise: Callable[[],
 
 
 def _refuse_several(predicates: list[Any]) -> None:
+    """Raise, now or when the function runs, if more than one predicate holds."""
     known = [_known(p) for p in predicates]
-    if sum(k is True for k in known) > 1:
-        raise InvalidArgumentError(f"case: exclusive=True, and {sum(k is True for k in known)} predicates hold")
+    if None not in known:
+        if sum(known) > 1:  # type: ignore[arg-type]
+            raise InvalidArgumentError(f"case: exclusive=True, and {sum(known)} predicates hold")  # type: ignore[arg-type]
+        return
+    cast, add = registry.role("cast"), registry.role("__add__")
+    count = cast(convert_to_tensor(predicates[0]), int32)
+    for predicate in predicates[1:]:
+        count = add(count, cast(convert_to_tensor(predicate), int32))
+    registry.role("require")(registry.role("__le__")(count, 1), ["case: exclusive=True, and more than one predicate holds"])
 
 
 def _require(predicate: Any) -> None:
-    if _known(predicate) is False:
-        raise InvalidArgumentError("case: none of the predicates holds, and there is no default")
+    """Raise, now or when the function runs, unless the predicate holds."""
+    text = "case: none of the predicates holds, and there is no default"
+    known = _known(predicate)
+    if known is None:
+        registry.role("require")(predicate, [text])
+    elif not known:
+        raise InvalidArgumentError(text)
 
 
 def switch_case(branch_index: Any, branch_fns: Any, default: Callable[[], Any] | None = None, name: str = "switch_case") -> Any:
@@ -285,8 +300,6 @@ def switch_case(branch_index: Any, branch_fns: Any, default: Callable[[], Any] |
     known = int(index) if not isinstance(index, SymbolicTensor) else get_static_value(index)
     if known is not None:
         return table.get(int(known), last)()
-    from treadle.registry import registry
-
     equal = registry.role("__eq__")
     result = last
     for number in sorted(table, reverse=True):
@@ -376,8 +389,6 @@ def _plain(structure: Any) -> Any:
 
 
 def _bounded(cond: Callable[..., Any], body: Callable[..., Any], first: Any, invariants: Any, maximum: Any) -> Any:
-    from treadle.registry import registry
-
     less, and_, add = registry.role("__lt__"), registry.role("__and__"), registry.role("__add__")
     most = convert_to_tensor(maximum)
 

@@ -18,7 +18,7 @@ from treadle.functions.atomic import AtomicFunction
 from treadle.graph.effects import effect_of
 from treadle.graph.func_graph import FuncGraph
 from treadle.graph.graph import Node, Value
-from treadle.graph.structural import CONDS, LOOP, NOTHING
+from treadle.graph.structural import CALL, CONDS, LOOP, NOTHING
 from treadle.registry import registry
 from treadle.state import LOCAL
 from treadle.symbolic import SymbolicTensor
@@ -97,6 +97,8 @@ def _puller(node: Node, needs: list[int]) -> Any:
     def pull(cotangents: list[Any]) -> list[Any]:
         if node.op in CONDS:
             return _pull_cond(node, needs, cotangents)
+        if node.op is CALL:
+            return _pull_call(node, needs, cotangents)
         return _pull_loop(node, needs, cotangents)
 
     return pull
@@ -134,6 +136,32 @@ def _copy(graph: FuncGraph) -> tuple[FuncGraph, dict[Value, Value]]:
     twin.outputs = [values[v] for v in graph.outputs]
     twin.captured_constants = [(t, values[v]) for t, v in graph.captured_constants if v in values]
     return twin, values
+
+
+# ---------------------------------------------------------------------- calls
+
+
+def _pull_call(node: Node, needs: list[int], cotangents: list[Any]) -> list[Any]:
+    """A call in a graph that is differentiated while it is traced; tapes know of calls by themselves."""
+    wanted = tuple(bool(n) for n in needs)
+    half, saved, count = _widened_for(node, wanted, cotangents, _widen_call)
+    given = cotangents[:count] + [None] * (count - len(cotangents[:count]))
+    arrived = [
+        registry.role("zeros_like")(tensors_of(node)[i]) if given[i] is None else given[i]
+        for i, value in enumerate(half.function.graph.outputs)
+        if value.spec.dtype.is_differentiable
+    ]
+    kept = [control_of(node).inputs[i] for i in half.saved_inputs] + saved
+    gradients = iter(half.backward.call([*arrived, *kept]))
+    return [next(gradients) if there else None for there in half.has_gradient]
+
+
+def _widen_call(node: Node, wanted: tuple[bool, ...]) -> Any:
+    """Let the function called give what its way back needs."""
+    count = len(node.outputs)
+    half = _Half(node.attrs["function"], wanted)
+    node.attrs = {**node.attrs, "function": half.forward}
+    return half, _widen(node, [v.spec for v in half.forward.graph.outputs[count:]]), count
 
 
 # ---------------------------------------------------------------------- branches

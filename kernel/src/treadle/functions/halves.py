@@ -15,7 +15,7 @@ from treadle.conversion import to_tuples
 from treadle.graph.func_graph import FuncGraph
 from treadle.graph.graph import Node, Value
 from treadle.graph.inline import inlined
-from treadle.graph.structural import CONDS, CONST, CUSTOM, LOOPS, PLACEHOLDER, READ
+from treadle.graph.structural import CALL, CONDS, CONST, CUSTOM, LOOPS, PLACEHOLDER, READ
 from treadle.registry import registry
 from treadle.symbolic import SymbolicTensor
 
@@ -126,7 +126,9 @@ def split(function: AtomicFunction, wanted: tuple[bool, ...], make: Callable[[Fu
     return halves
 
 
-def graph_gradients(nodes: list[Node], targets: list[Value], cotangents: dict[int, Any], sources: list[Value]) -> list[Any]:
+def graph_gradients(
+    nodes: list[Node], targets: list[Value], cotangents: dict[int, Any], sources: list[Value], ends: frozenset[Value] = frozenset()
+) -> list[Any]:
     """Gradients within a graph, recorded in the graph being traced.
 
     Args:
@@ -134,6 +136,7 @@ def graph_gradients(nodes: list[Node], targets: list[Value], cotangents: dict[in
         targets: the values differentiated.
         cotangents: target position to its cotangent.
         sources: the values to differentiate with respect to; Variables by their placeholders.
+        ends: values that count as constants: nothing goes back from them to what they were computed from.
 
     Returns:
         Per source its gradient, or None.
@@ -151,15 +154,15 @@ def graph_gradients(nodes: list[Node], targets: list[Value], cotangents: dict[in
 
     for node in nodes:
         ids = [identity.get(v, 0) for v in node.inputs]
-        control = node.op in CONDS or node.op in LOOPS
+        control = node.op in CONDS or node.op in LOOPS or node.op is CALL
         if not any(ids) or (node.op.gradient is None and node.op not in (READ, CUSTOM) and not control):
             continue
         outputs = []
         for value in node.outputs:
-            if value.spec.dtype.is_differentiable and value not in identity:
+            if value.spec.dtype.is_differentiable and value not in identity and value not in ends:
                 count += 1
                 identity[value] = count
-            outputs.append(identity.get(value, 0) or -count)
+            outputs.append(-1 if value in ends else identity.get(value, -1))
         specs = [tensor(v) if v.spec.dtype.is_differentiable else None for v in node.outputs]
         if node.op is READ:
             records.append(Record("read", _same, ids, outputs, specs))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import time
 import types
 import weakref
 from collections.abc import Callable
@@ -11,6 +12,7 @@ from typing import Any
 from treadle import nest, plugins, state
 from treadle.functions.concrete import ConcreteFunction
 from treadle.functions.relaxation import common_parts, covers
+from treadle.functions.retracing import History
 from treadle.functions.signature import Call, Key, Signature, TensorPart
 from treadle.functions.trace_lock import one_at_a_time
 from treadle.functions.tracing import trace
@@ -72,6 +74,7 @@ class Function:
         self._traces: dict[Key, ConcreteFunction] = {}
         self._relaxed: list[ConcreteFunction] = []
         self._count = 0
+        self._history = History(self._name)
         self._instances: weakref.WeakKeyDictionary[Any, Function] = weakref.WeakKeyDictionary()
         functools.update_wrapper(self, python_function, updated=())
 
@@ -203,9 +206,13 @@ class Function:
         return concrete
 
     def _run_trace(self, call: Call) -> tuple[ConcreteFunction, list[Any]]:
-        self._count += 1
         function = self._bound(_converted(self._python_function) if self._autograph else self._python_function)
-        return trace(function, self._name, call, self._paths(call))
+        paths = self._paths(call)
+        start = time.perf_counter()
+        self._count += 1
+        traced = trace(function, self._name, call, paths)
+        self._history.add(call.key, paths, time.perf_counter() - start)
+        return traced
 
     def _bound(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """The function with its instance, if it is a method; the instance is not kept alive."""
@@ -288,6 +295,10 @@ class Function:
     def pretty_printed_concrete_signatures(self, verbose: bool = True) -> str:
         """One line per trace."""
         return "\n\n".join(c.pretty_printed_signature(verbose) for c in self.concrete_functions())
+
+    def explain(self) -> str:
+        """For each trace, why it was made: which argument differed from the nearest earlier one, how, and what to do about it."""
+        return self._history.explain()
 
     def clear(self) -> None:
         """Forget every trace."""

@@ -31,15 +31,17 @@ class Value:
         index: which of its outputs.
         spec: what is known of it.
         uses: the nodes that read it (keys only, in the order in which they first did).
+        identity: for tapes, the same for every tensor that stands for it; 0 until one asks.
     """
 
-    __slots__ = ("index", "node", "spec", "uses")
+    __slots__ = ("identity", "index", "node", "spec", "uses")
 
     def __init__(self, node: Node, index: int, spec: Spec) -> None:
         self.node = node
         self.index = index
         self.spec = spec
         self.uses: dict[Node, None] = {}
+        self.identity = 0
 
     @property
     def graph(self) -> Graph:

@@ -162,7 +162,9 @@ def check_memory(report: Report, case: Case, checks: Checks) -> Outcome:
         if not case.op.aliases:
             others = [*results[:i], *(t._buffer for t in again.tensors)]
             shared = any(_share(buffer, other) for other in others)
-            report.expect(not shared, "results of one call, and of two, share no memory", case, f"result {i} shares memory with another", "none shared")
+            report.expect(
+                not shared, "results of one call, and of two, share no memory", case, f"result {i} shares memory with another", "none shared"
+            )
     return first
 
 

@@ -46,7 +46,12 @@ class Problem:
 
     def eager(self) -> Function:
         """The function as it runs at once."""
-        return self.build([o if host else [tensor_of(a) for a in o] if isinstance(o, list) else tensor_of(o) for o, host in zip(self.others, self.is_host, strict=True)])
+        return self.build(
+            [
+                o if host else [tensor_of(a) for a in o] if isinstance(o, list) else tensor_of(o)
+                for o, host in zip(self.others, self.is_host, strict=True)
+            ]
+        )
 
     def traced(self, unknown: str, hosts_known: bool = False) -> Trace:
         """The function recorded once."""
@@ -248,13 +253,19 @@ def _check_differences(
         for i in there:
             agrees, numeric, analytic = _agrees(function, problem.arrays, directions, [i], found, cotangents, checks.rtol)
             report.expect(
-                agrees, f"gradient of order {order} for {problem.names[i]} is the derivative", case, f"{analytic!r} along a direction", f"{numeric!r} by differences"
+                agrees,
+                f"gradient of order {order} for {problem.names[i]} is the derivative",
+                case,
+                f"{analytic!r} along a direction",
+                f"{numeric!r} by differences",
             )
         return
     report.done[f"gradient of order {order} is the derivative"] += 1
     for i in missing if order == 1 or there else ():
         agrees, numeric, _ = _agrees(function, problem.arrays, directions, [i], found, cotangents, checks.rtol)
-        report.expect(agrees, f"gradient of order {order} for {problem.names[i]} is there", case, "None", f"{numeric!r} by differences along a direction")
+        report.expect(
+            agrees, f"gradient of order {order} for {problem.names[i]} is there", case, "None", f"{numeric!r} by differences along a direction"
+        )
 
 
 def _agrees(

@@ -92,6 +92,8 @@ def _numerical(f: Callable[..., Any], tensors: list[Any], which: int, step: floa
 
     count = _real(original, dtype).size
     for column in range(count):
-        columns.append((at(column, step) - at(column, -step)) / wide(2 * step) if isinstance(wide, type) else (at(column, step) - at(column, -step)) / (2 * step))
+        columns.append(
+            (at(column, step) - at(column, -step)) / wide(2 * step) if isinstance(wide, type) else (at(column, step) - at(column, -step)) / (2 * step)
+        )
     rows = _real(np.asarray(first), wide).size
     return np.stack(columns, 1).astype(dtype) if columns else np.zeros((rows, 0), dtype)

@@ -76,7 +76,6 @@ class Checks:
     agree: float = 1e-12
     """How closely gradients of different ways to run must agree with each other."""
 
-
     @property
     def alone(self) -> Checks:
         """The same without variations: for the further samples of an op, when these were tried on the first."""
@@ -284,7 +283,9 @@ def with_other_shapes(case: Case) -> Iterator[Case]:
         if declared.kind == "host":
             changes = [(f"{declared.name} = {value!r}", value) for value in _other_numbers(given)]
         elif declared.sequence:
-            changes = [(f"{declared.name}[{k}] {what}", [*given[:k], a, *given[k + 1 :]]) for k in range(len(given)) for what, a in _other_arrays(given[k])]
+            changes = [
+                (f"{declared.name}[{k}] {what}", [*given[:k], a, *given[k + 1 :]]) for k in range(len(given)) for what, a in _other_arrays(given[k])
+            ]
             changes += [(f"{declared.name} one shorter", given[:-1])] if len(given) > 1 else []
         else:
             changes = [(f"{declared.name} {what}", a) for what, a in _other_arrays(given)]
@@ -326,7 +327,9 @@ def _other_numbers(value: Any) -> Iterator[Any]:
 # ---------------------------------------------------------------------- samples from the contract
 
 
-def elementwise_samples(op: Any, low: float = -2.0, high: float = 2.0, *, dtype: Any = np.float32, checks: Checks | None = None, **attrs: Any) -> list[Sample]:
+def elementwise_samples(
+    op: Any, low: float = -2.0, high: float = 2.0, *, dtype: Any = np.float32, checks: Checks | None = None, **attrs: Any
+) -> list[Sample]:
     """Samples of an elementwise op: equal shapes, broadcasting, rank 0 and no elements at all.
 
     Args:

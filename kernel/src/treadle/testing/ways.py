@@ -20,6 +20,7 @@ from treadle.testing.samples import RANKS, SIZES, STATIC, Case, listed
 
 Array = np.ndarray[Any, Any]
 
+
 class Outcome:
     """What a call gave: host arrays, or the error it raised.
 
@@ -131,7 +132,9 @@ class Trace:
         specs: of the results.
     """
 
-    def __init__(self, function: Callable[[list[Any]], list[Any]], inputs: list[Any], is_host: list[bool], unknown: str, hosts_known: bool = False) -> None:
+    def __init__(
+        self, function: Callable[[list[Any]], list[Any]], inputs: list[Any], is_host: list[bool], unknown: str, hosts_known: bool = False
+    ) -> None:
         graph = FuncGraph("check")
         self.arrays: list[Array] = []
         self.sizes: dict[Dim, int] = {}
@@ -205,7 +208,7 @@ def same_bits(a: Array, b: Array) -> bool:
     unsigned = np.dtype(f"u{a.dtype.itemsize}")
     equal = np.ascontiguousarray(a).reshape(-1).view(unsigned) == np.ascontiguousarray(b).reshape(-1).view(unsigned)
     with np.errstate(all="ignore"):
-        nans = (a != a) & (b != b)  # noqa: PLR0124
+        nans = (a != a) & (b != b)
     return bool(np.all(equal | nans.reshape(-1)))
 
 

@@ -189,6 +189,12 @@ KERNELS: dict[str, tuple[str, ...]] = {
     "treadle_array.kernels.grids": (
         "unravel_index",
     ),
+    "treadle_array.kernels.image_patches": (
+        "box_batches",
+        "extract_glimpse",
+        "extract_patches",
+        "extract_patches_grad",
+    ),
     "treadle_array.kernels.joining": (
         "concat",
         "split",
@@ -432,6 +438,11 @@ KERNELS: dict[str, tuple[str, ...]] = {
     ),
     "treadle_array.kernels.sums": (
         "add_n",
+    ),
+    "treadle_array.kernels.suppression": (
+        "combined_non_max_suppression",
+        "non_max_suppression",
+        "non_max_suppression_overlaps",
     ),
     "treadle_array.kernels.tensor_lists": (
         "tensor_list_add",

@@ -131,9 +131,7 @@ def do_not_convert(func: Callable[..., Any] | None = None) -> Any:
 
 
 @public("autograph.experimental.set_loop_options")
-def set_loop_options(
-    parallel_iterations: Any = None, swap_memory: Any = None, maximum_iterations: Any = None, shape_invariants: Any = None
-) -> None:
+def set_loop_options(parallel_iterations: Any = None, swap_memory: Any = None, maximum_iterations: Any = None, shape_invariants: Any = None) -> None:
     """Say more about the loop whose first statement this call is; it has no effect on loops that Python runs.
 
     Args:

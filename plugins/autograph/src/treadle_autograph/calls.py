@@ -8,14 +8,14 @@ from typing import Any
 
 from treadle import nest
 from treadle.state import own_packages
-from treadle.tensor import SymbolicTensor
+from treadle.symbolic import SymbolicTensor
 from treadle_autograph.cells import CONTAINERS, is_outside
 from treadle_autograph.convert import convert
+from treadle_autograph.definedness import defined
 from treadle_autograph.errors import ChangedContainerError
 from treadle_autograph.overloads import OVERLOADS
-from treadle_autograph.values import defined
 
-CALLERS = frozenset("cond case switch_case while_loop map_fn scan foldl foldr vectorized_map recompute_grad custom_gradient".split())
+CALLERS = frozenset({"cond", "case", "switch_case", "while_loop", "map_fn", "scan", "foldl", "foldr", "vectorized_map", "recompute_grad"})
 """Functions of treadle that call functions handed to them while tracing."""
 
 
@@ -84,8 +84,8 @@ def changing(owner: Any, method: str, text: str) -> Any:
         for leaf in nest.flatten([arguments, keywords]):
             if isinstance(leaf, SymbolicTensor):
                 raise ChangedContainerError(
-                    f"{text}.{method}(...) puts a tensor into {text!r}, a Python {type(owner).__name__} from outside the branch or loop that depends on a tensor: the "
-                    f"call would happen once, while tracing. Use a td.TensorArray or td.map_fn instead of {text!r}, or return the tensor"
+                    f"{text}.{method}(...) puts a tensor into {text!r}, a Python {type(owner).__name__} from outside the branch or loop that depends "
+                    f"on a tensor: the call would happen once, while tracing. Use a td.TensorArray or td.map_fn instead of {text!r}, or return the tensor"
                 )
         return bound(*arguments, **keywords)
 

@@ -53,11 +53,21 @@ def _look(node: ast.AST, is_in_loop: bool, found: list[Finding]) -> None:
     if isinstance(node, ast.Match):
         found.append(Finding(line, "`match`", "it chooses while tracing; its subject and guards must not depend on tensors"))
     if isinstance(node, COMPREHENSIONS):
-        found.append(Finding(line, "a comprehension", "over a tensor it needs a first size that is known, and a filter must not depend on a tensor; use td.map_fn"))
+        found.append(
+            Finding(
+                line, "a comprehension", "over a tensor it needs a first size that is known, and a filter must not depend on a tensor; use td.map_fn"
+            )
+        )
     if isinstance(node, ast.BoolOp | ast.IfExp) and any(isinstance(n, ast.NamedExpr) for n in ast.walk(node)):
         found.append(Finding(line, "`:=` in an operand that may not be computed", "what decides must not depend on a tensor; use an `if` statement"))
     if is_in_loop and isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in CHANGING:
-        found.append(Finding(line, f"`{ast.unparse(node.func)}` in a loop", "in a loop over a tensor it happens once, while tracing; use a td.TensorArray or td.map_fn"))
+        found.append(
+            Finding(
+                line,
+                f"`{ast.unparse(node.func)}` in a loop",
+                "in a loop over a tensor it happens once, while tracing; use a td.TensorArray or td.map_fn",
+            )
+        )
     inside = is_in_loop or isinstance(node, LOOPS)
     for child in ast.iter_child_nodes(node):
         _look(child, inside, found)

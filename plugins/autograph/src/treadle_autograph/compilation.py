@@ -1,11 +1,10 @@
 """From the user's code object to converted code with the same file, lines and name.
 
-The converted tree is compiled inside a function whose parameters are the free variables, and inside a class of the method's class's name, so that cells
-and private names come out as in the original. Generated functions get the name of the user's function, as tracebacks show names.
+The converted tree is compiled inside a function whose parameters are the free variables, and a method's inside a class of its class's name, so that
+cells and private names come out as in the original. Generated functions get the name of the user's function, as tracebacks show names.
 """
 
 from __future__ import annotations
-
 import __future__
 
 import ast
@@ -21,7 +20,7 @@ from treadle_autograph.statements import Converter
 _FUTURES = 0
 for _name in __future__.all_feature_names:
     _FUTURES |= getattr(__future__, _name).compiler_flag
-_FACTORY = f"{HIDDEN}factory"
+_FACTORY, _FUNCTION = f"{HIDDEN}factory", f"{HIDDEN}function"
 _OPTIMIZED = 1
 """Code flag of functions, which the body of a class does not have."""
 
@@ -91,20 +90,23 @@ def _compile(code: CodeType, tree: ast.FunctionDef) -> Compiled:
     free = [name for name in code.co_freevars if name != "__class__"]
     parameters = ast.arguments(posonlyargs=[], args=[ast.arg(n) for n in (*free, OPERATORS)], kwonlyargs=[], kw_defaults=[], defaults=[])
     factory = ast.FunctionDef(_FACTORY, parameters, [body], [])
+    if class_name is not None and class_name not in free:
+        factory.body.insert(0, ast.copy_location(ast.Global([class_name]), tree))  # the function means the global of that name
     for node in (factory, body):
         if "type_params" in node._fields and not hasattr(node, "type_params"):
             node.type_params = []
         ast.copy_location(node, tree)
+    bare.lineno = code.co_firstlineno  # that of the first decorator
     module = ast.fix_missing_locations(ast.Module([factory], []))
     compiled = compile(module, code.co_filename, "exec", flags=code.co_flags & _FUTURES, dont_inherit=True)
     found = _nested(compiled, _FACTORY)
     if class_name is not None:
         found = _nested(found, class_name)
-    found = _nested(found, bare.name)
+    found = _nested(found, _FUNCTION)
     if not set(found.co_freevars) <= {*code.co_freevars, OPERATORS}:
         raise SourceError(f"{code.co_filename!r} has changed since {code.co_qualname!r} was compiled")
     result = Compiled(found, tree)
-    renamed = _renamed(found.replace(co_firstlineno=code.co_firstlineno), code.co_name, code.co_qualname, Part(object(), False), result)
+    renamed = _renamed(found, code.co_name, code.co_qualname, Part(object(), False), result)
     result.code = renamed
     return result
 
@@ -121,7 +123,7 @@ def _without_surroundings(tree: ast.FunctionDef) -> ast.FunctionDef:
         kwarg=None if a.kwarg is None else _bare(a.kwarg),
         defaults=[],
     )
-    twin = ast.FunctionDef(tree.name, plain, tree.body, [])
+    twin = ast.FunctionDef(_FUNCTION, plain, tree.body, [])
     if "type_params" in ast.FunctionDef._fields:
         twin.type_params = []  # type: ignore[attr-defined]
     return ast.copy_location(twin, tree)

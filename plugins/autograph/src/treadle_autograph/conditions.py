@@ -157,8 +157,8 @@ def decided(condition: Any) -> bool:
     if result is True or result is False:
         return result
     raise NotStagedError(
-        "this condition depends on a tensor that has no value while tracing, which cannot be in the filter of a comprehension, in the guard of a `case`, or "
-        "before a `:=` that may not run. Use td.boolean_mask, td.where or td.map_fn instead of the comprehension, or an `if` statement"
+        "this condition depends on a tensor that has no value while tracing, which cannot be in the filter of a comprehension, in the guard of a "
+        "`case`, or before a `:=` that may not run. Use td.boolean_mask, td.where or td.map_fn instead of the comprehension, or an `if` statement"
     )
 
 

@@ -26,6 +26,7 @@ from treadle_autograph.source import SourceError
 log = logging.getLogger("treadle.autograph")
 _LEFT_ALONE = 0x20 | 0x80 | 0x200  # generators, coroutines, asynchronous generators
 _KEPT = "__treadle_converted__"
+_CALL = "__call__"
 
 
 class AutographWarning(UserWarning):
@@ -77,7 +78,7 @@ def convert(function: Callable[..., Any]) -> Callable[..., Any]:
         return function if inner is partial.func else functools.partial(inner, *partial.args, **partial.keywords)
     if kind is BuiltinFunctionType or issubclass(kind, type):
         return function
-    method = getattr(kind, "__call__", None)
+    method = getattr(kind, _CALL, None)
     if type(method) is FunctionType:
         inner = _of_function(method)
         if inner is not method:
@@ -88,14 +89,15 @@ def convert(function: Callable[..., Any]) -> Callable[..., Any]:
 def _of_function(function: Any) -> Any:
     code = function.__code__
     kept = function.__dict__.get(_KEPT)
-    if kept is not None and kept[0] is code and kept[1] is function.__closure__:
+    if kept is not None and kept[0] is code and kept[1] is function.__closure__ and kept[2].__defaults__ is function.__defaults__:
         return kept[2]
     compiled = entry_of(code, function.__globals__).compiled
     if compiled is None:
         return function
     cells = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))
     cells["ag__"] = _operators()
-    converted = FunctionType(compiled.code, function.__globals__, function.__name__, function.__defaults__, tuple(cells[n] for n in compiled.code.co_freevars))
+    closure = tuple(cells[name] for name in compiled.code.co_freevars)
+    converted = FunctionType(compiled.code, function.__globals__, function.__name__, function.__defaults__, closure)
     converted.__kwdefaults__ = function.__kwdefaults__
     converted.__dict__.update(function.__dict__)
     converted.__annotations__ = function.__annotations__
@@ -109,7 +111,7 @@ def python_function(entity: Any) -> Any:
     while not isinstance(entity, FunctionType):
         inner = getattr(entity, "python_function", None) or getattr(entity, "__func__", None) or getattr(entity, "func", None)
         if inner is None:
-            method = None if isinstance(entity, type) else getattr(type(entity), "__call__", None)
+            method = None if isinstance(entity, type) else getattr(type(entity), _CALL, None)
             return method if isinstance(method, FunctionType) else entity
         entity = inner
     return entity
@@ -144,7 +146,8 @@ def _new_entry(code: CodeType, module: dict[str, Any]) -> _Entry:
         log.info("%s runs as it is: %s", code.co_qualname, error)
         return _Entry(code, None, str(error))
     except Exception as error:
-        message = f"AutoGraph could not convert {code.co_qualname!r} ({code.co_filename}:{code.co_firstlineno}), which runs as it is written: {type(error).__name__}: {error}"
+        place = f"{code.co_qualname!r} ({code.co_filename}:{code.co_firstlineno})"
+        message = f"AutoGraph could not convert {place}, which runs as it is written: {type(error).__name__}: {error}"
         warnings.warn(message, AutographWarning, stacklevel=2)
         return _Entry(code, None, message)
     for inner, part in compiled.parts:

@@ -25,7 +25,7 @@ _COMPARISONS = {
     ast.Is: "is", ast.IsNot: "is not", ast.In: "in", ast.NotIn: "not in",
 }  # fmt: skip
 _BOOLS = frozenset({"isinstance", "issubclass", "hasattr", "callable"})
-_AS_THEY_ARE = _BOOLS | {"getattr", "setattr", "delattr", "type", "id", "repr", "str", "list", "tuple", "dict", "set", "frozenset", "print", "super", "object"}
+_AS_THEY_ARE = _BOOLS | {"getattr", "setattr", "delattr", "type", "id", "repr", "str", "list", "tuple", "dict", "set", "frozenset", "print", "super"}
 """Builtins that never need conversion, unless the function binds their name."""
 _FRAME_READERS = frozenset({"locals", "vars", "dir", "eval", "exec"})
 _LEAVES = (ast.Constant, ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cmpop)
@@ -130,7 +130,9 @@ class Expressions:
         if any(_binds(operand) for operand in node.comparators[1:]):
             return self.parts(node, quick)
         if not quick or len(node.ops) > 2:
-            pieces = [(ast.Constant(_COMPARISONS[type(op)]), lazy(self.convert(right, False))) for op, right in zip(node.ops, node.comparators, strict=True)]
+            pieces = [
+                (ast.Constant(_COMPARISONS[type(op)]), lazy(self.convert(right, False))) for op, right in zip(node.ops, node.comparators, strict=True)
+            ]
             return call("chain", self.convert(node.left, False), *(p for pair in pieces for p in pair), at=node)
         # a < b < c: a < (t := b) and t < c
         middle, name = self.fresh(), self.fresh()
@@ -146,7 +148,12 @@ class Expressions:
         if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
             test, body, orelse = test.operand, orelse, body
         if _binds(body) or _binds(orelse):
-            return replaced(node, test=call("decided", self.convert(node.test, quick), at=node), body=self.convert(node.body, quick), orelse=self.convert(node.orelse, quick))
+            return replaced(
+                node,
+                test=call("decided", self.convert(node.test, quick), at=node),
+                body=self.convert(node.body, quick),
+                orelse=self.convert(node.orelse, quick),
+            )
         slow_arms = (lazy(self.convert(body, False)), lazy(self.convert(orelse, False)))
         if not quick:
             return call("if_exp", self.convert(test, False), *slow_arms, at=node)
@@ -182,7 +189,7 @@ class Expressions:
         count = 1 if node.func.id in ("eval", "exec") else 0  # type: ignore[attr-defined]
         if node.keywords or len(node.args) != count or any(isinstance(a, ast.Starred) for a in node.args):
             return None
-        names = [located(ast.Tuple([ast.Constant(name), lazy(_load(name))], ast.Load()), node) for name in self._visible]
+        names = [located(ast.Tuple([ast.Constant(name), lazy(located(_load(name), node))], ast.Load()), node) for name in self._visible]
         arguments = [self.convert(a, quick) for a in node.args]
         return replaced(node, func=call("frame_reader", node.func, ast.Tuple(names, ast.Load()), at=node.func), args=arguments)
 
@@ -268,4 +275,3 @@ def _binds(node: ast.AST) -> bool:
         if not isinstance(part, SCOPES):
             waiting += ast.iter_child_nodes(part)
     return False
-

@@ -165,6 +165,6 @@ def elements(value: Any) -> Any:
     if dims and isinstance(dims[0], int):
         return value
     raise NotStagedError(
-        f"a comprehension cannot go over this tensor, of shape {value.shape} and dtype {value.dtype.name}: its first size is not known while tracing. "
-        "Use td.map_fn, or a `for` statement with a td.TensorArray"
+        f"a comprehension cannot go over this tensor, of shape {value.shape} and dtype {value.dtype.name}: its first size is not known while "
+        "tracing. Use td.map_fn, or a `for` statement with a td.TensorArray"
     )

@@ -102,7 +102,9 @@ def _leaves(node: Any) -> bool:
         return isinstance(node.test, ast.Constant) and bool(node.test.value) and "break" not in _own_jumps(node)
     if isinstance(node, ast.Match):
         last = node.cases[-1]
-        return last.guard is None and isinstance(last.pattern, ast.MatchAs) and last.pattern.pattern is None and all(leaves(c.body) for c in node.cases)
+        return (
+            last.guard is None and isinstance(last.pattern, ast.MatchAs) and last.pattern.pattern is None and all(leaves(c.body) for c in node.cases)
+        )
     return False
 
 

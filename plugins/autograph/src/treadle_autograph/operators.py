@@ -5,10 +5,10 @@ from __future__ import annotations
 from treadle_autograph.branches import if_stmt
 from treadle_autograph.calls import changing, converted, frame_reader
 from treadle_autograph.conditions import and_, assert_, chain, decided, if_exp, loop_truth, not_, or_, truth
+from treadle_autograph.definedness import defined
 from treadle_autograph.iteration import elements, is_staged, iterate
 from treadle_autograph.loops import for_stmt, while_stmt
 from treadle_autograph.tracebacks import clean
-from treadle_autograph.values import defined
 
 __all__ = [
     "and_",

@@ -13,7 +13,7 @@ from typing import Any
 from treadle import dtypes
 from treadle.registry import registry
 from treadle.state import LOCAL
-from treadle.tensor import SymbolicTensor
+from treadle.symbolic import SymbolicTensor
 from treadle_autograph.conditions import and_, or_, symbolic, truth
 from treadle_autograph.convert import convert
 from treadle_autograph.iteration import Numbered, Zipped, items_of
@@ -155,6 +155,6 @@ def least(numbers: list[Any]) -> Any:
 
 OVERLOADS: dict[Any, Any] = {
     getattr(builtins, name): globals()[f"{name}_"]
-    for name in "range len int float bool enumerate zip map filter sorted sum any all min max".split()
+    for name in ["range", "len", "int", "float", "bool", "enumerate", "zip", "map", "filter", "sorted", "sum", "any", "all", "min", "max"]
 } | {functools.reduce: reduce_}
 """Builtin to what stands for it in converted code."""

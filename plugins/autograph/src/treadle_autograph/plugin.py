@@ -1,4 +1,4 @@
-"""The plugin ``autograph``: the namespace ``td.autograph``."""
+"""The plugin ``autograph``: the namespace ``td.autograph``, and the op that refuses variables without a value."""
 
 from __future__ import annotations
 
@@ -9,5 +9,6 @@ from treadle.hookspecs import hookimpl
 
 @hookimpl
 def treadle_register(registry: Any) -> None:
-    """Register the public functions."""
-    registry.add_ops("treadle_autograph.api")
+    """Register the public functions, the op and its kernel."""
+    registry.add_ops("treadle_autograph.api", "treadle_autograph.definedness")
+    registry.add_kernels(for_="array", module="treadle_autograph.definedness")

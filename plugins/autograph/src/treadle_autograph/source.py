@@ -36,7 +36,7 @@ def find(code: CodeType, module: dict[str, Any]) -> Definition:
     if not 0 < code.co_firstlineno <= len(lines):
         raise SourceError(f"the source of {code.co_qualname!r} is not in {code.co_filename!r} any more")
     found = _lambda(code, lines) if code.co_name == "<lambda>" else _block(code, lines)
-    if _parameters(found) != [name for name in _arguments(code)]:
+    if _parameters(found, code) != _arguments(code):
         raise SourceError(f"{code.co_filename!r} has changed since {code.co_qualname!r} was compiled")
     return found
 
@@ -59,14 +59,14 @@ def mangled(name: str, class_name: str | None) -> str:
 
 def _arguments(code: CodeType) -> list[str]:
     count = code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & 4) + bool(code.co_flags & 8)
-    names = list(code.co_varnames[:count])
-    return [mangled(name, class_of(code)) for name in names]
+    return list(code.co_varnames[:count])
 
 
-def _parameters(node: Definition) -> list[str]:
+def _parameters(node: Definition, code: CodeType) -> list[str]:
     a = node.args
-    names = [p.arg for p in (*a.posonlyargs, *a.args, *a.kwonlyargs, *(p for p in (a.vararg, a.kwarg) if p is not None))]
-    return names
+    class_name = class_of(code)
+    found = (*a.posonlyargs, *a.args, *a.kwonlyargs, *(p for p in (a.vararg, a.kwarg) if p is not None))
+    return [mangled(p.arg, class_name) for p in found]
 
 
 # ---------------------------------------------------------------------- def
@@ -112,13 +112,15 @@ def _lambda(code: CodeType, lines: list[str]) -> ast.Lambda:
     known = _files.get(code.co_filename)
     if known is None or known[0] is not lines:
         known = _files[code.co_filename] = (lines, _lambdas(code, lines))
-    candidates = [node for node in known[1].get(code.co_firstlineno, ()) if _parameters(node) == _arguments(code)]
+    candidates = [node for node in known[1].get(code.co_firstlineno, ()) if _parameters(node, code) == _arguments(code)]
     if len(candidates) > 1:
         candidates = _where_positions_fit(code, candidates)
     if not candidates:
         raise SourceError(f"line {code.co_firstlineno} of {code.co_filename!r} has no such lambda; the file has changed since it was compiled")
     if len(candidates) > 1 and len({ast.dump(node) for node in candidates}) > 1:
-        raise SourceError(f"line {code.co_firstlineno} of {code.co_filename!r} has several lambdas that cannot be told apart; put them on lines of their own")
+        raise SourceError(
+            f"line {code.co_firstlineno} of {code.co_filename!r} has several lambdas that cannot be told apart; put them on lines of their own"
+        )
     return candidates[0]
 
 

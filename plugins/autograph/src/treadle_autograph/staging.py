@@ -18,8 +18,9 @@ from treadle.registry import registry
 from treadle.state import LOCAL
 from treadle.tensor import Tensor
 from treadle_autograph.cells import EMPTY, Variables, inside
+from treadle_autograph.definedness import Maybe
 from treadle_autograph.errors import VariableDTypeError, VariableTypeError
-from treadle_autograph.values import Maybe, are_same, as_tensor, common_dtype, described, is_internal, is_value, shown, take_apart, zeros_like
+from treadle_autograph.values import are_same, as_tensor, common_dtype, described, is_internal, is_value, shown, take_apart, zeros_like
 
 _DEEPEST = 64
 _THROUGH = object()
@@ -64,8 +65,8 @@ def recorded(name: str, variables: Variables | None) -> Iterator[FuncGraph]:
         depth, around = depth + 1, around.outer
     if depth > _DEEPEST:
         raise RecursionError(
-            f"{depth} branches and loops that depend on tensors stand inside each other: a function that calls itself under a condition that is a tensor is "
-            "traced without an end. Use a `while` loop, or let a Python value end the recursion"
+            f"{depth} branches and loops that depend on tensors stand inside each other: a function that calls itself under a condition that is a "
+            "tensor is traced without an end. Use a `while` loop, or let a Python value end the recursion"
         )
     restore = variables.snapshot() if variables is not None else None
     try:
@@ -140,7 +141,7 @@ class _Merge:
         if self._is_same:
             return
         there = [side.is_there if isinstance(side, Maybe) else side is not EMPTY for side in (a, b)]
-        if there != [True, True] and not is_internal(name):
+        if any(flag is not True for flag in there) and not is_internal(name):
             self._there = there
         self._compare(*(side.value if isinstance(side, Maybe) else side for side in (a, b)))
         if self._there is not None and any(isinstance(flag, Tensor) for flag in self._there):
@@ -171,15 +172,15 @@ class _Merge:
         dtype, others = common_dtype(x, y)
         if dtype is None:
             raise VariableDTypeError(
-                f"{shown(self._name)} is {described(x)} if the condition at {self._where} holds, and {described(y)} if not; the dtypes {others} must be equal. "
-                "Use td.cast on one of them"
+                f"{shown(self._name)} is {described(x)} if the condition at {self._where} holds, and {described(y)} if not; the dtypes {others} must "
+                "be equal. Use td.cast on one of them"
             )
         return dtype
 
     def _refused(self, a: Any, b: Any) -> VariableTypeError:
         return VariableTypeError(
-            f"{shown(self._name)} is {described(a)} if the condition at {self._where} holds, and {described(b)} if not; after a branch that depends on a "
-            "tensor it must be a tensor or a number on both ways, in the same structure, or the same Python value"
+            f"{shown(self._name)} is {described(a)} if the condition at {self._where} holds, and {described(b)} if not; after a branch that depends on "
+            "a tensor it must be a tensor or a number on both ways, in the same structure, or the same Python value"
         )
 
     def tensors(self, side: int) -> list[Any]:

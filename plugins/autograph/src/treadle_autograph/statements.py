@@ -178,9 +178,9 @@ class Converter:
 
     def _expression(self, node: ast.Expr, quick: bool) -> list[Any]:
         value = node.value
+        if not quick and _is_directive(value):
+            return [_at(ast.Pass(), node)]
         if not quick and isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
-            if value.func.attr == DIRECTIVE:
-                return [_at(ast.Pass(), node)]
             if value.func.attr in CHANGING:
                 owner = self._expressions.convert(value.func.value, False)
                 text = ast.unparse(value.func.value)
@@ -251,10 +251,9 @@ class Converter:
     def _loop_row(self, node: Any, names: set[str], live: set[str]) -> list[ast.expr]:
         options: ast.expr = ast.Constant(None)
         for part in node.body:
-            if isinstance(part, ast.Expr) and isinstance(part.value, ast.Call) and isinstance(part.value.func, ast.Attribute):
-                if part.value.func.attr == DIRECTIVE:
-                    given = ast.Dict([ast.Constant(k.arg) for k in part.value.keywords], [k.value for k in part.value.keywords])
-                    options = self._part("options", [_at(ast.Return(given), part)], node, is_test=True)
+            if isinstance(part, ast.Expr) and _is_directive(part.value):
+                given = ast.Dict([ast.Constant(k.arg) for k in part.value.keywords], [k.value for k in part.value.keywords])  # type: ignore[attr-defined]
+                options = self._part("options", [_at(ast.Return(given), part)], node, is_test=True)
         return [self._listed(live | self._attributes(node, names)), self._listed(names - live), self._listed(node.exits), options]
 
     def _listed(self, names: Any) -> ast.expr:
@@ -316,6 +315,10 @@ _HANDLERS: dict[type, Any] = {
 def _three_ways(if_true: list[Any], if_false: list[Any], otherwise: list[Any], where: Any) -> list[Any]:
     inner = ast.If(_is(TEST, False), if_false or [ast.Pass()], otherwise)
     return [_at(ast.If(_is(TEST, True), if_true or [ast.Pass()], [inner]), where)]
+
+
+def _is_directive(value: ast.expr) -> bool:
+    return isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr == DIRECTIVE
 
 
 def _is(name: str, constant: bool) -> ast.expr:

@@ -6,38 +6,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from treadle import nest
 from treadle.conversion import convert_to_tensor, host_array
 from treadle.dtypes import DType, complex128, float32, from_numpy, int32, int64
 from treadle.dtypes import bool as bool_
 from treadle.registry import registry
 from treadle.tensor import Tensor
+from treadle.treedef import flatten_to
 from treadle.variable import Variable
 from treadle_autograph.cells import EMPTY
-from treadle_autograph.errors import UndefinedVariableError
+from treadle_autograph.definedness import Maybe
 from treadle_autograph.jumps import RESULT
 from treadle_autograph.names import HIDDEN
 
 NUMBERS = (bool, int, float, complex)
-
-
-class Maybe:
-    """A value that is there only if a tensor holds; ``defined`` reads it.
-
-    Attributes:
-        value: the value, of no meaning if it is not there.
-        is_there: a bool scalar tensor.
-        name: of the variable.
-        where: the branch or loop that may have left it undefined.
-    """
-
-    __slots__ = ("is_there", "name", "value", "where")
-
-    def __init__(self, value: Any, is_there: Any, name: str, where: str) -> None:
-        self.value = value
-        self.is_there = is_there
-        self.name = name
-        self.where = where
 
 
 class Taken(NamedTuple):
@@ -45,26 +26,6 @@ class Taken(NamedTuple):
 
     structure: Any
     leaves: list[Any]
-
-
-def defined(value: Any) -> Any:
-    """The value of a variable that is read; if it may be undefined, with an assertion that it is not."""
-    if type(value) is not Maybe:
-        return value
-    import treadle as td
-
-    td.debugging.Assert(value.is_there, [undefined_message(value.name, value.where)])
-    return value.value
-
-
-def undefined_message(name: str, where: str) -> str:
-    """What is said when a variable without a value is read."""
-    return f"cannot access local variable {name!r} where it is not associated with a value: the branch or loop at {where} did not set it"
-
-
-def undefined(name: str, where: str) -> UndefinedVariableError:
-    """The error for a variable that surely has no value."""
-    return UndefinedVariableError(undefined_message(name, where))
 
 
 def is_value(leaf: Any) -> bool:
@@ -76,9 +37,9 @@ def take_apart(value: Any) -> Taken:
     """The structure of a value and its leaves."""
     leaves: list[Any] = []
     try:
-        return Taken(nest.flatten_to(value, leaves), leaves)
+        return Taken(flatten_to(value, leaves), leaves)
     except TypeError:  # a mapping whose keys have no order
-        return Taken(nest.flatten_to(None, []), [value])
+        return Taken(flatten_to(None, []), [value])
 
 
 def are_same(a: Any, b: Any) -> bool:

@@ -11,6 +11,7 @@ from treadle.contracts.spec import Spec
 from treadle.declare import gradient, op, public
 from treadle.dtypes import float32
 from treadle_ops.arguments import axis_argument, tensor
+from treadle_ops.broadcasting import sum_like
 from treadle_ops.casting import cast, cast_op
 from treadle_ops.elementwise import add, exp, multiply, negative, square, subtract, tanh
 from treadle_ops.inference import FLOATING, REAL, alike, elementwise

@@ -56,7 +56,7 @@ def qr_op(input: Spec, *, full_matrices: bool) -> Qr:
 def _(ctx: Any, gq: Any, gr: Any) -> Any:
     (a,) = ctx.inputs
     q, r = ctx.outputs
-    rows, columns = a.dims[-2], a.dims[-1]
+    rows, columns = a.dims[-2:] if a.dims is not None else (None, None)
     if type(rows) is not int or type(columns) is not int:
         raise ShapeError(f"qr: the gradient needs a known number of rows and columns, not shape {a.shape}")
     if ctx.full_matrices and rows > columns:

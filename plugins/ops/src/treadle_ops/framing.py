@@ -12,6 +12,7 @@ from treadle_ops.arguments import axis_argument, integers_argument, tensor
 from treadle_ops.broadcasting import shape_of
 from treadle_ops.fourier import size_along
 from treadle_ops.inference import NUMERIC, dims_of_value, normalize_axis, require_kind, require_rank
+from treadle_ops.window import as_shape
 
 
 def _measures(lengths: Spec) -> tuple[Size, Size]:
@@ -73,7 +74,7 @@ def _(ctx: Any, u: Any) -> Any:
 @gradient(overlap_and_add_op)
 def _(ctx: Any, g: Any) -> Any:
     frames, step = ctx.inputs
-    return frame_op(g, 0, [size_along(frames, -1), step], axis=-1, pad_end=False), None
+    return frame_op(g, 0, as_shape([size_along(frames, -1), step]), axis=-1, pad_end=False), None
 
 
 @public("signal.frame")
@@ -99,7 +100,7 @@ def frame(signal: Any, frame_length: Any, frame_step: Any, pad_end: bool = False
     Sources:
         TensorFlow ``tf.signal.frame``.
     """
-    lengths = [integers_argument(frame_length, "frame_length"), integers_argument(frame_step, "frame_step")]
+    lengths = as_shape([integers_argument(frame_length, "frame_length"), integers_argument(frame_step, "frame_step")])
     return frame_op(tensor(signal), pad_value, lengths, axis=axis_argument(axis), pad_end=bool(pad_end))
 
 

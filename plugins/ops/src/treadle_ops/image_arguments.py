@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from treadle import dims as sizes
@@ -11,8 +12,12 @@ from treadle_ops.arguments import tensor
 from treadle_ops.casting import cast_op
 from treadle_ops.elementwise import multiply
 from treadle_ops.fourier import size_along
+from treadle_ops.joining import stack_op, unstack_op
+from treadle_ops.padding import pad_op
 from treadle_ops.saturation import saturate_cast
-from treadle_ops.shaping import expand_dims_op, squeeze_op
+from treadle_ops.shaping import ensure_shape_op, expand_dims_op, squeeze_op
+from treadle_ops.slicing import slice_op
+from treadle_ops.window import as_shape
 
 
 def image_argument(image: Any, what: str = "image", ranks: tuple[int, ...] = (3, 4)) -> Any:
@@ -24,7 +29,9 @@ def image_argument(image: Any, what: str = "image", ranks: tuple[int, ...] = (3,
     x = tensor(image)
     if x.dims is not None and len(x.dims) not in ranks:
         wanted = " or ".join(map(str, ranks))
-        raise ShapeError(f"{what} has shape {x.shape}, of rank {len(x.dims)}; expected rank {wanted}: (height, width, channels), or with a batch in front")
+        raise ShapeError(
+            f"{what} has shape {x.shape}, of rank {len(x.dims)}; expected rank {wanted}: (height, width, channels), or with a batch in front"
+        )
     return x
 
 
@@ -50,15 +57,28 @@ def spatial_sizes(x: Any) -> tuple[Any, Any]:
     return size_along(x, -3), size_along(x, -2)
 
 
+def framed(x: Any, ends: Sequence[Sequence[Any]]) -> Any:
+    """Images of rank 4 with zeros before and after height and width: two pairs of ints or scalar tensors."""
+    known = all(type(n) is int for pair in ends for n in pair)
+    return pad_op(x, ((0, 0), *map(tuple, ends), (0, 0)) if known else [[0, 0], *map(list, ends), [0, 0]])
+
+
+def cropped(x: Any, top: Any, left: Any, height: Any, width: Any) -> Any:
+    """A box of images of rank 4, by ints or scalar tensors."""
+    return slice_op(x, as_shape([0, top, left, 0]), as_shape([-1, height, width, -1]))
+
+
 def require_channels(x: Any, count: int, what: str = "images") -> Any:
-    """The tensor itself, whose last axis must have so many elements.
+    """The tensor itself, whose last axis must have so many elements; where that is not known, it is checked when the trace runs.
 
     Raises:
         ShapeError: it is known not to have.
     """
-    if x.dims is not None and (not x.dims or sizes.known_different(x.dims[-1], count)):
+    if x.dims is None:
+        return stack_op(unstack_op(x, num=count, axis=-1), axis=-1)
+    if not x.dims or sizes.known_different(x.dims[-1], count):
         raise ShapeError(f"{what} of shape {x.shape} must have {count} channel{'s' if count > 1 else ''} along the last axis")
-    return x
+    return x if type(x.dims[-1]) is int else ensure_shape_op(x, shape=(*(None,) * (len(x.dims) - 1), count))
 
 
 def color_floats(x: Any) -> Any:

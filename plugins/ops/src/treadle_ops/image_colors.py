@@ -15,6 +15,7 @@ from treadle.inspection import get_static_value
 from treadle.scopes import executing_eagerly
 from treadle_ops.arguments import tensor
 from treadle_ops.assertions import assert_non_negative
+from treadle_ops.broadcasting import shape_of
 from treadle_ops.casting import cast
 from treadle_ops.clipping import clip_by_value_op
 from treadle_ops.comparison import equal, greater, less
@@ -28,7 +29,7 @@ from treadle_ops.powers import pow_op
 from treadle_ops.products import matmul_op
 from treadle_ops.reductions import reduce_mean_op, reduce_sum_op
 from treadle_ops.rounding import floor
-from treadle_ops.shaping import expand_dims_op, squeeze_op
+from treadle_ops.shaping import reshape_op
 from treadle_ops.signs import absolute
 from treadle_ops.zero_safe import divide_no_nan
 
@@ -93,9 +94,7 @@ def _linear(name: str, matrix: Any, there: str, here: str) -> Any:
         x = require_channels(tensor(images), 3)
         require_kind(x, FLOATING, "images")
         weights = convert_to_tensor(matrix, x.dtype)
-        if x.dims is not None and len(x.dims) > 1:
-            return matmul_op(x, weights)
-        return squeeze_op(matmul_op(expand_dims_op(x, axis=-2), weights), axis=(-2,))
+        return reshape_op(matmul_op(reshape_op(x, (-1, 3)), weights), shape_of(x))
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"""Colors in {here} as colors in {there}.

@@ -10,11 +10,9 @@ from treadle.errors import InvalidArgumentError, ShapeError
 from treadle_ops.arguments import integers_argument, static_value
 from treadle_ops.casting import cast_op
 from treadle_ops.extremes import maximum, minimum
-from treadle_ops.image_arguments import image_argument, ranked_image, spatial_sizes, unranked
-from treadle_ops.padding import pad_op
+from treadle_ops.image_arguments import cropped, framed, image_argument, ranked_image, spatial_sizes, unranked
 from treadle_ops.reordering import reverse_op
 from treadle_ops.shaping import transpose_op
-from treadle_ops.slicing import slice_op
 
 HEIGHT, WIDTH = -3, -2
 
@@ -117,11 +115,6 @@ def rot90(image: Any, k: Any = 1, name: str | None = None) -> Any:
 # ---------------------------------------------------------------------- cut and framed
 
 
-def cropped(x: Any, top: Any, left: Any, height: Any, width: Any) -> Any:
-    """A box of images of rank 4."""
-    return slice_op(x, [0, top, left, 0], [-1, height, width, -1])
-
-
 @public("image.central_crop")
 def central_crop(image: Any, central_fraction: Any) -> Any:
     """The middle of images.
@@ -190,4 +183,4 @@ def resize_with_crop_or_pad(image: Any, target_height: Any, target_width: Any) -
         starts.append(most(-missing // 2, 0))
         kept.append(least(size, wanted))
         ends.append([before, wanted - before - kept[-1]])
-    return unranked(pad_op(cropped(x, *starts, *kept), [[0, 0], *ends, [0, 0]]), single)
+    return unranked(framed(cropped(x, *starts, *kept), ends), single)

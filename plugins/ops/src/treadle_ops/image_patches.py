@@ -33,7 +33,6 @@ from treadle_ops.shaping import expand_dims_op, reshape_op
 from treadle_ops.stateful_random import normal, uniform
 from treadle_ops.window import as_shape, padding_argument, per_axis, window_counts
 
-
 # ---------------------------------------------------------------------- all windows
 
 

@@ -139,6 +139,10 @@ OPS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ("identity", "stop_gradient"),
         ("identity", "identity_n", "stop_gradient"),
     ),
+    "treadle_ops.forward_mode": (
+        (),
+        ("autodiff.ForwardAccumulator",),
+    ),
     "treadle_ops.fourier": (
         ("fft", "fit_axes", "irfft", "rfft", "spectrum_weights"),
         (),
@@ -151,9 +155,17 @@ OPS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ("frame", "frame_grad", "overlap_and_add"),
         ("signal.frame", "signal.overlap_and_add"),
     ),
+    "treadle_ops.functional_loops": (
+        (),
+        ("foldl", "foldr", "map_fn", "scan", "vectorized_map"),
+    ),
     "treadle_ops.gathering": (
         ("gather", "gather_grad"),
         ("gather",),
+    ),
+    "treadle_ops.graph_gradients": (
+        (),
+        ("gradients", "hessians"),
     ),
     "treadle_ops.grids": (
         ("unravel_index",),
@@ -170,6 +182,10 @@ OPS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "treadle_ops.image_geometry": (
         (),
         ("image.central_crop", "image.flip_left_right", "image.flip_up_down", "image.resize_with_crop_or_pad", "image.rot90", "image.transpose"),
+    ),
+    "treadle_ops.image_patches": (
+        ("box_batches", "extract_glimpse", "extract_patches", "extract_patches_grad"),
+        ("extract_volume_patches", "image.crop_and_resize", "image.extract_glimpse", "image.extract_patches"),
     ),
     "treadle_ops.indexed_slices": (
         (),
@@ -263,6 +279,10 @@ OPS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ("matmul",),
         ("linalg.matmul", "matmul"),
     ),
+    "treadle_ops.program_order": (
+        (),
+        ("control_dependencies", "tuple"),
+    ),
     "treadle_ops.python_calls": (
         ("numpy_function", "py_function", "py_function_gradient"),
         ("numpy_function", "py_function"),
@@ -274,6 +294,10 @@ OPS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "treadle_ops.random_generator": (
         (),
         ("random.Generator", "random.create_rng_state", "random.experimental.Generator", "random.experimental.create_rng_state", "random.experimental.get_global_generator", "random.experimental.set_global_generator", "random.get_global_generator", "random.set_global_generator"),
+    ),
+    "treadle_ops.random_images": (
+        (),
+        ("image.random_brightness", "image.random_contrast", "image.random_crop", "image.random_flip_left_right", "image.random_flip_up_down", "image.random_hue", "image.random_saturation", "image.stateless_random_brightness", "image.stateless_random_contrast", "image.stateless_random_crop", "image.stateless_random_flip_left_right", "image.stateless_random_flip_up_down", "image.stateless_random_hue", "image.stateless_random_saturation"),
     ),
     "treadle_ops.random_initializers": (
         (),
@@ -290,6 +314,10 @@ OPS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "treadle_ops.raw_convolution": (
         (),
         ("conv", "conv2d_backprop_filter_v2", "conv2d_backprop_input_v2"),
+    ),
+    "treadle_ops.recomputation": (
+        (),
+        ("recompute_grad",),
     ),
     "treadle_ops.reductions": (
         ("kept_shape", "reduce_all", "reduce_any", "reduce_mean", "reduce_prod", "reduce_sum", "reduced_count"),
@@ -394,6 +422,10 @@ OPS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "treadle_ops.sums": (
         ("add_n",),
         ("add_n", "math.accumulate_n", "math.add_n", "math.polyval", "math.scalar_mul", "scalar_mul"),
+    ),
+    "treadle_ops.suppression": (
+        ("combined_non_max_suppression", "non_max_suppression", "non_max_suppression_overlaps"),
+        ("image.combined_non_max_suppression", "image.non_max_suppression", "image.non_max_suppression_overlaps", "image.non_max_suppression_padded", "image.non_max_suppression_with_scores"),
     ),
     "treadle_ops.tensor_array": (
         (),

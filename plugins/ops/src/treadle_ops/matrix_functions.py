@@ -8,7 +8,7 @@ from treadle.contracts.spec import Spec
 from treadle.declare import gradient, op, public
 from treadle.errors import ShapeError
 from treadle_ops.arguments import tensor
-from treadle_ops.broadcasting import shape_of
+from treadle_ops.broadcasting import shape_of, sizes_along
 from treadle_ops.creation import eye_op, zeros_like
 from treadle_ops.einsum import einsum_op
 from treadle_ops.elementwise import add, conj
@@ -30,9 +30,7 @@ def expm_op(input: Spec) -> Spec:
 def _(ctx: Any, g: Any) -> Any:
     # The exponential of [[A^H, G], [0, A^H]] has the derivative of exp at A^H in the direction G above the diagonal (Mathias, 1996).
     turned = adjoint_of(ctx.inputs[0])
-    size = turned.dims[-1]
-    if type(size) is not int:
-        raise ShapeError(f"expm: the gradient needs a known number of rows, not shape {turned.shape}")
+    (size,) = sizes_along([turned], -1)
     above = concat_op([turned, g], axis=-1)
     below = concat_op([zeros_like(turned), turned], axis=-1)
     return expm_op(concat_op([above, below], axis=-2))[..., :size, size:]
@@ -69,9 +67,9 @@ def sqrtm_op(input: Spec) -> Spec:
 def _(ctx: Any, g: Any) -> Any:
     # R R = A gives dR R + R dR = dA, so the gradient X solves R^H X + X R^H = G: a system for the elements of X in row-major order.
     turned = adjoint_of(ctx.output)
-    size = turned.dims[-1]
-    if type(size) is not int:
-        raise ShapeError(f"sqrtm: the gradient needs a known number of rows, not shape {turned.shape}")
+    if turned.dims is None:
+        raise ShapeError("sqrtm: the gradient needs to know the rank of the input while tracing; give the function an input_signature that tells it")
+    (size,) = sizes_along([turned], -1)
     lead = tuple(f"l{i}" for i in range(len(turned.dims) - 2))
     unit = eye_op((size, size), dtype=turned.dtype)
     from_left = einsum_op([turned, unit], terms=((*lead, "i", "k"), ("j", "m")), result=(*lead, "i", "j", "k", "m"))

@@ -8,10 +8,9 @@ from typing import Any
 from treadle import dims as sizes
 from treadle.contracts.spec import Spec
 from treadle.declare import gradient, op, public
-from treadle.dtypes import int32
 from treadle.errors import InvalidArgumentError, ShapeError
 from treadle_ops.arguments import tensor
-from treadle_ops.broadcasting import shape_op, sum_like
+from treadle_ops.broadcasting import axis_size, sum_like
 from treadle_ops.casting import cast
 from treadle_ops.complex_numbers import complex_op, imag_op, real_op
 from treadle_ops.elementwise import add, multiply, negative, square
@@ -219,9 +218,10 @@ def _(ctx: Any, g: Any) -> Any:
     if not ctx.needs[1]:
         return g, None
     if value.dims is None:
-        if ctx.axis != -1:
-            raise InvalidArgumentError("the gradient of bias_add needs the rank of value; give it one with td.ensure_shape")
-        return g, reduce_sum_op(reshape_op(g, [-1, shape_op(bias, out_type=int32)[0]]), axis=(0,), keepdims=False)
+        channels = axis_size(bias, axis=0)
+        if ctx.axis == -1:
+            return g, reduce_sum_op(reshape_op(g, [-1, channels]), axis=(0,), keepdims=False)
+        return g, reduce_sum_op(reshape_op(g, [axis_size(g, axis=0), channels, -1]), axis=(0, 2), keepdims=False)
     rank = len(value.dims)
     return g, reduce_sum_op(g, axis=tuple(i for i in range(rank) if i != ctx.axis % rank), keepdims=False)
 

@@ -113,42 +113,42 @@ _up_down = _documented("Images mirrored along their height, each with probabilit
 
 
 @_brightness
-def random_brightness(image: Any, max_delta: Any, seed: int | None = None) -> Any:  # noqa: D103
+def random_brightness(image: Any, max_delta: Any, seed: int | None = None) -> Any:
     return adjust_brightness(image, _stateful(seed)((), *_within(max_delta)))
 
 
 @_brightness
-def stateless_random_brightness(image: Any, max_delta: Any, seed: Any) -> Any:  # noqa: D103
+def stateless_random_brightness(image: Any, max_delta: Any, seed: Any) -> Any:
     return adjust_brightness(image, _stateless(seed)((), *_within(max_delta)))
 
 
 @_contrast
-def random_contrast(image: Any, lower: Any, upper: Any, seed: int | None = None) -> Any:  # noqa: D103
+def random_contrast(image: Any, lower: Any, upper: Any, seed: int | None = None) -> Any:
     return adjust_contrast(image, _stateful(seed)((), *_factors(lower, upper)))
 
 
 @_contrast
-def stateless_random_contrast(image: Any, lower: Any, upper: Any, seed: Any) -> Any:  # noqa: D103
+def stateless_random_contrast(image: Any, lower: Any, upper: Any, seed: Any) -> Any:
     return adjust_contrast(image, _stateless(seed)((), *_factors(lower, upper)))
 
 
 @_hue
-def random_hue(image: Any, max_delta: Any, seed: int | None = None) -> Any:  # noqa: D103
+def random_hue(image: Any, max_delta: Any, seed: int | None = None) -> Any:
     return adjust_hue(image, _stateful(seed)((), *_within(max_delta, 0.5)))
 
 
 @_hue
-def stateless_random_hue(image: Any, max_delta: Any, seed: Any) -> Any:  # noqa: D103
+def stateless_random_hue(image: Any, max_delta: Any, seed: Any) -> Any:
     return adjust_hue(image, _stateless(seed)((), *_within(max_delta, 0.5)))
 
 
 @_saturation
-def random_saturation(image: Any, lower: Any, upper: Any, seed: int | None = None) -> Any:  # noqa: D103
+def random_saturation(image: Any, lower: Any, upper: Any, seed: int | None = None) -> Any:
     return adjust_saturation(image, _stateful(seed)((), *_factors(lower, upper)))
 
 
 @_saturation
-def stateless_random_saturation(image: Any, lower: Any, upper: Any, seed: Any = None) -> Any:  # noqa: D103
+def stateless_random_saturation(image: Any, lower: Any, upper: Any, seed: Any = None) -> Any:
     return adjust_saturation(image, _stateless(seed)((), *_factors(lower, upper)))
 
 
@@ -168,22 +168,22 @@ def _flipped(image: Any, axis: int, drawn: Drawn) -> Any:
 
 
 @_left_right
-def random_flip_left_right(image: Any, seed: int | None = None) -> Any:  # noqa: D103
+def random_flip_left_right(image: Any, seed: int | None = None) -> Any:
     return _flipped(image, WIDTH, _stateful(seed))
 
 
 @_left_right
-def stateless_random_flip_left_right(image: Any, seed: Any) -> Any:  # noqa: D103
+def stateless_random_flip_left_right(image: Any, seed: Any) -> Any:
     return _flipped(image, WIDTH, _stateless(seed))
 
 
 @_up_down
-def random_flip_up_down(image: Any, seed: int | None = None) -> Any:  # noqa: D103
+def random_flip_up_down(image: Any, seed: int | None = None) -> Any:
     return _flipped(image, HEIGHT, _stateful(seed))
 
 
 @_up_down
-def stateless_random_flip_up_down(image: Any, seed: Any) -> Any:  # noqa: D103
+def stateless_random_flip_up_down(image: Any, seed: Any) -> Any:
     return _flipped(image, HEIGHT, _stateless(seed))
 
 

@@ -16,11 +16,11 @@ from treadle_ops.arguments import shape_argument
 from treadle_ops.casting import cast_op
 from treadle_ops.elementwise import divide_op, multiply, subtract
 from treadle_ops.extremes import maximum, minimum
-from treadle_ops.image_arguments import ranked_image, spatial_sizes, unranked
+from treadle_ops.image_arguments import framed, ranked_image, spatial_sizes, unranked
 from treadle_ops.inference import REAL, require_kind, require_rank
 from treadle_ops.joining import unstack_op
-from treadle_ops.padding import pad_op
 from treadle_ops.rounding import floor, rint
+from treadle_ops.window import as_shape
 
 
 @public("image.ResizeMethod")
@@ -64,12 +64,12 @@ def resize_grad(g: Spec, size: HostSpec, *, method: str, antialias: bool) -> Spe
 
 @gradient(resize_op)
 def _(ctx: Any, g: Any) -> Any:
-    return resize_grad(g, list(spatial_sizes(ctx.inputs[0])), **ctx.attrs), None
+    return resize_grad(g, as_shape(spatial_sizes(ctx.inputs[0])), **ctx.attrs), None
 
 
 @gradient(resize_grad)
 def _(ctx: Any, u: Any) -> Any:
-    return resize_op(u, list(spatial_sizes(ctx.inputs[0])), **ctx.attrs), None
+    return resize_op(u, as_shape(spatial_sizes(ctx.inputs[0])), **ctx.attrs), None
 
 
 def _size_argument(size: Any) -> list[Any]:
@@ -137,7 +137,7 @@ def resize(
     if method != "nearest" and x.dtype is not float32:
         x = cast_op(x, dtype=float32)
     smooth = bool(antialias) and method not in ("nearest", "area")
-    return unranked(resize_op(x, tuple(wanted) if _are_known(*wanted) else wanted, method=method, antialias=smooth), single)
+    return unranked(resize_op(x, as_shape(wanted), method=method, antialias=smooth), single)
 
 
 @public("image.resize_with_pad")
@@ -165,8 +165,8 @@ def resize_with_pad(image: Any, target_height: Any, target_width: Any, method: s
     rows, columns = _target(target_height, "target_height"), _target(target_width, "target_width")
     size, before = _letterbox(*spatial_sizes(x), rows, columns)
     small = resize(x, size, method, antialias=antialias)
-    ends = [[0, 0], *([b, n - b - s] for b, n, s in zip(before, (rows, columns), size, strict=True)), [0, 0]]
-    return unranked(pad_op(small, ends), single)
+    ends = [(b, n - b - s) for b, n, s in zip(before, (rows, columns), size, strict=True)]
+    return unranked(framed(small, ends), single)
 
 
 def _target(value: Any, what: str) -> Any:

@@ -44,6 +44,7 @@ _OTHERS = {
     "identity": "flow:identity",
     "set_item": "indexing:set_item",
     "one_hot": "one_hot:unit_vector",
+    "require": "assertions:assert_",
     "explain_missing": "missing_names:explain_missing",
 }
 

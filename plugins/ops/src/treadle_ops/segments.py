@@ -301,6 +301,8 @@ def _(ctx: Any, g: Any) -> Any:
 @gradient(unsorted_segment_prod_op)
 def _(ctx: Any, g: Any) -> Any:
     data, ids, _ = ctx.inputs
+    if ids.dims is None:
+        raise InvalidArgumentError("the rank of segment_ids is not known while tracing; give the function an input_signature that tells it")
     numbers = reshape_op(ids, (-1,))
     order = argsort_op(numbers, axis=0, descending=False)
     rows = gather_op(flatten_leading(data, axes=len(ids.dims)), order, axis=0, batch_dims=0)

@@ -81,7 +81,7 @@ def _(ctx: Any, gs: Any, gu: Any, gv: Any) -> Any:
         diagonal = diagonal + main_diagonal(turn_u) * cast(inverse * 0.5, a.dtype)
     inner = inner + diagonal_matrix(diagonal)
     result = matmul_op(matmul_op(u, inner), vh)
-    rows, columns = a.dims[-2], a.dims[-1]
+    rows, columns = a.dims[-2:] if a.dims is not None else (None, None)
     if not (type(rows) is int and type(columns) is int) or rows > columns:
         left = subtract(gu, matmul_op(u, matmul_op(uh, gu)))
         result = result + matmul_op(_scaled_columns(left, inverse), vh)
@@ -93,7 +93,7 @@ def _(ctx: Any, gs: Any, gu: Any, gv: Any) -> Any:
 
 def _thin(a: Any, s: Any, u: Any, v: Any, gu: Any, gv: Any) -> tuple[Any, ...]:
     """The decomposition without the columns beyond the singular values, whose gradient is taken as if they were fixed by the others."""
-    few = s.dims[-1]
+    few = s.dims[-1] if s.dims is not None else None
     if type(few) is not int:
         raise ShapeError(f"svd: the gradient with full_matrices needs a static shape, not {a.shape}")
     return s, u[..., :few], v[..., :few], gu[..., :few], gv[..., :few]

@@ -25,6 +25,7 @@ from treadle_ops.rounding import ceil
 from treadle_ops.shaping import reshape_op
 from treadle_ops.signal_windows import hann_window
 from treadle_ops.tiling import tile_op
+from treadle_ops.window import as_shape
 
 WindowFunction = Callable[..., Any]
 
@@ -150,9 +151,9 @@ def inverse_stft_window_fn(frame_step: Any, forward_window_fn: WindowFunction = 
         length = _scalar(frame_length, "frame_length")
         window = forward_window_fn(length, dtype=dtype)
         overlaps = -(-length // step)
-        folded = reshape_op(fit(square(window), (overlaps * step,), (-1,)), [overlaps, step])
+        folded = reshape_op(fit(square(window), (overlaps * step,), (-1,)), as_shape([overlaps, step]))
         power = reduce_sum_op(folded, axis=(0,), keepdims=False)
-        return divide_op(window, fit(tile_op(power, [overlaps]), (length,), (-1,)))
+        return divide_op(window, fit(tile_op(power, as_shape([overlaps])), (length,), (-1,)))
 
     return inverse_window
 

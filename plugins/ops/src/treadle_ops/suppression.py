@@ -52,7 +52,7 @@ def non_max_suppression_op(
 ) -> tuple[Spec, Spec, Spec]:
     """Indices of the boxes chosen, their scores, and their number; batches in front only if padded to one size.
 
-    Without a sigma, boxes go whose overlap exceeds the threshold, or if ``inclusive`` reaches it; with one, the scores of others are lowered too.
+    Boxes go whose overlap exceeds the threshold, or if ``inclusive`` reaches it; with a sigma their scores are lowered instead.
     """
     dtype = require_kind(Spec(None, same_dtype(boxes, scores)), FLOATING, "boxes")
     most = _count(max_output_size, "max_output_size")
@@ -108,9 +108,13 @@ def combined_non_max_suppression_op(
     batch, number, shared, four = require_rank(boxes, 4, "boxes")
     batches, numbers, classes = require_rank(scores, 3, "scores")
     if sizes.known_different(batch, batches) or sizes.known_different(number, numbers) or sizes.known_different(four, 4):
-        raise ShapeError(f"boxes of shape {boxes.shape} and scores of shape {scores.shape} do not fit; expected (batch, n, q, 4) and (batch, n, classes)")
+        raise ShapeError(
+            f"boxes of shape {boxes.shape} and scores of shape {scores.shape} do not fit; expected (batch, n, q, 4) and (batch, n, classes)"
+        )
     if shared != 1 and sizes.known_different(shared, classes):
-        raise ShapeError(f"boxes of shape {boxes.shape} are for {shared} classes, scores of shape {scores.shape} for {classes}; expected 1 or as many")
+        raise ShapeError(
+            f"boxes of shape {boxes.shape} are for {shared} classes, scores of shape {scores.shape} for {classes}; expected 1 or as many"
+        )
     per_class, total = _count(max_output_size_per_class, "max_output_size_per_class"), _count(max_total_size, "max_total_size")
     for size, what in ((per_class, "max_output_size_per_class"), (total, "max_total_size")):
         if size == 0:
@@ -175,7 +179,8 @@ def non_max_suppression_with_scores(
         max_output_size: how many to choose at most.
         iou_threshold: in [0, 1]: the largest intersection, as a part of the union, with a box already chosen.
         score_threshold: only boxes with a greater score are chosen.
-        soft_nms_sigma: if not 0, every box chosen multiplies the scores of the others by ``exp(-overlap**2 / (2 * sigma))``.
+        soft_nms_sigma: if not 0, boxes that overlap do not go: every box chosen multiplies the scores of the others by
+            ``exp(-overlap**2 / (2 * sigma))``.
         name: ignored.
 
     Returns:

@@ -125,6 +125,10 @@ class GpuDevice(Device):
 
     # ------------------------------------------------------------------ copies
 
+    def holds(self, buffer: Any) -> bool:
+        """Whether a buffer is this card's."""
+        return isinstance(buffer, self.array_type) and buffer.device.id == self.index
+
     def copy_in(self, array: Any) -> Any:
         """A copy of a host array in the card's memory."""
         host = np.asarray(array)

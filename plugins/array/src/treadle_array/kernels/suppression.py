@@ -59,7 +59,7 @@ def _greedy(xp: Any, order: Any, overlap: Callable[[int, Any], Any], most: int, 
     return chosen
 
 
-def _softly(xp: Any, boxes: Any, scores: Any, most: int, threshold: Any, least: float, sigma: float) -> tuple[list[int], list[Any]]:
+def _softly(xp: Any, boxes: Any, scores: Any, most: int, least: float, sigma: float) -> tuple[list[int], list[Any]]:
     overlap, lowest = _overlap(xp, boxes), scores.dtype.type(least)
     current = scores.copy()
     waiting = current > lowest
@@ -73,16 +73,16 @@ def _softly(xp: Any, boxes: Any, scores: Any, most: int, threshold: Any, least: 
         values.append(current[best])
         waiting[best] = False
         shares = overlap(best, slice(None))
-        current = xp.where(waiting, current * xp.where(shares <= threshold, xp.exp(scores.dtype.type(-0.5 / sigma) * shares * shares), 0), current)
+        current = xp.where(waiting, current * xp.exp(scores.dtype.type(-0.5 / sigma) * shares * shares), current)
         waiting &= current > lowest
     return chosen, values
 
 
 def _chosen(xp: Any, boxes: Any, scores: Any, most: int, iou: float, least: float, sigma: float, inclusive: bool) -> tuple[list[int], list[Any]]:
     """Indices and scores of the boxes chosen."""
-    threshold = scores.dtype.type(iou)
     if sigma > 0:
-        return _softly(xp, boxes, scores, most, threshold, least, sigma)
+        return _softly(xp, boxes, scores, most, least, sigma)
+    threshold = scores.dtype.type(iou)
     order = _by_score(xp, scores, least)
     places = _greedy(xp, order, _overlap(xp, boxes[order]), most, threshold, inclusive)
     found = order.tolist()
@@ -108,7 +108,11 @@ def non_max_suppression(xp: Any) -> Any:
             if boxes.ndim != 2:
                 raise ValueError("only a padded result can be of a batch")
             indices, found = _chosen(xp, wide, values, most, iou, least, sigma, inclusive)
-            return _filled(xp.empty(len(indices), xp.int32), indices), _filled(xp.empty(len(found), dtype), found), xp.full((), len(indices), xp.int32)
+            return (
+                _filled(xp.empty(len(indices), xp.int32), indices),
+                _filled(xp.empty(len(found), dtype), found),
+                xp.full((), len(indices), xp.int32),
+            )
         lead = scores.shape[:-1]
         number = 1
         for size in lead:

@@ -42,10 +42,11 @@ def py_function(xp: Any) -> Any:
     def run(inputs: list[Any], *, function: Any, dtypes: DTypes) -> Any:
         device = _device_of(inputs)
         tape, sources, results = _watched(function, inputs, dtypes, device)
-        number = np.array(next(_numbers))
-        _tapes[int(number)] = (tape, sources, results)
-        weakref.finalize(number, _tapes.pop, int(number), None)
-        return (*(to_device(r, device)._buffer for r in results), number)
+        number = next(_numbers)
+        buffer = device.normalize(np.array(number))
+        _tapes[number] = (tape, sources, results)
+        weakref.finalize(buffer, _tapes.pop, number, None)
+        return (*(to_device(r, device)._buffer for r in results), buffer)
 
     return run
 
@@ -79,6 +80,6 @@ def _watched(function: Any, inputs: list[Any], dtypes: DTypes, device: Any) -> t
 
 def _device_of(inputs: list[Any]) -> Any:
     for device in open_devices.values():
-        if inputs and isinstance(inputs[0], device.array_type):
+        if inputs and device.holds(inputs[0]):
             return device
     return devices.default()

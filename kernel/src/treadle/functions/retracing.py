@@ -1,0 +1,121 @@
+"""Why a function was traced again: which argument differed from the nearest earlier trace, how, and what to do about it."""
+
+from __future__ import annotations
+
+import collections
+import logging
+import threading
+from typing import Any, NamedTuple
+
+from treadle.functions.signature import Key, PythonPart, TensorPart, VariablePart
+
+_LOGGER = logging.getLogger("treadle.function")
+MANY = 6
+"""Traces of one function from which a warning is worth it."""
+
+_MOST_LOGGED = 10_000
+
+
+class TraceRecord(NamedTuple):
+    """One trace.
+
+    Attributes:
+        function: its name.
+        cause: why it was made.
+        seconds: that tracing took.
+    """
+
+    function: str
+    cause: str
+    seconds: float
+
+    def __str__(self) -> str:
+        return f"{self.function}: {self.cause} ({self.seconds * 1e3:.1f} ms)"
+
+
+_log: collections.deque[TraceRecord] = collections.deque(maxlen=_MOST_LOGGED)
+
+
+def trace_log() -> list[TraceRecord]:
+    """The traces of this process, the earliest first, each with its cause and what it cost (the last ten thousand)."""
+    return list(_log)
+
+
+class History:
+    """The traces of one function, and the one warning that it may give.
+
+    Args:
+        name: of the function.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.records: list[TraceRecord] = []
+        self._keys: list[Key] = []
+        self._warned = False
+        self._lock = threading.Lock()
+
+    def add(self, key: Key, paths: list[str], seconds: float) -> None:
+        """Note a trace, and warn once when there are many."""
+        with self._lock:
+            cause = why(self._keys, key, paths)
+            record = TraceRecord(self.name, cause, seconds)
+            self.records.append(record)
+            self._keys.append(key)
+            warn = len(self.records) >= MANY and not self._warned
+            self._warned = self._warned or warn
+        _log.append(record)
+        if warn:
+            _LOGGER.warning(
+                "%r has been traced %d times, which costs more than it saves; the last time since %s", self.name, len(self.records), cause
+            )
+
+    def explain(self) -> str:
+        """One line a trace."""
+        lines = [f"trace {i}: {r.cause} ({r.seconds * 1e3:.1f} ms)" for i, r in enumerate(self.records, 1)]
+        return "\n".join([f"{self.name}: {len(self.records)} trace{'s' if len(self.records) != 1 else ''}", *lines])
+
+
+def why(earlier: list[Key], key: Key, paths: list[str]) -> str:
+    """Why a signature was traced, in terms of the nearest of the earlier ones."""
+    if not earlier:
+        return "first call"
+    alike = [k for k in earlier if k.structure == key.structure]
+    if not alike:
+        return "the arguments have another structure than in every earlier call; pass the same nesting of lists, tuples and dicts"
+    nearest = min(reversed(alike), key=lambda k: _distance(k, key))
+    causes = [_cause(path, a, b) for path, a, b in zip(paths, nearest.parts, key.parts, strict=True) if a != b]
+    if nearest.context != key.context:
+        causes.append(f"the device scope is {key.context or 'the default'} instead of {nearest.context or 'the default'}")
+    return "; ".join(causes) or "it was forgotten"
+
+
+def _distance(a: Key, b: Key) -> int:
+    return sum(x != y for x, y in zip(a.parts, b.parts, strict=True)) + (a.context != b.context)
+
+
+def _cause(path: str, before: Any, now: Any) -> str:
+    if isinstance(before, TensorPart) and isinstance(now, TensorPart):
+        if before.dtype is not now.dtype:
+            return f"argument {path!r} is {now!r} and was {before!r}; cast it to one dtype"
+        if before.dims is not None and now.dims is not None and len(before.dims) == len(now.dims):
+            return (
+                f"argument {path!r} is {now!r} and was {before!r}; use reduce_retracing=True, or an input_signature with None for the sizes that vary"
+            )
+        return f"argument {path!r} is {now!r} and was {before!r}; use an input_signature with TensorSpec(None) for any rank"
+    if isinstance(before, PythonPart) and isinstance(now, PythonPart):
+        if now.type in (int, float, bool, complex):
+            return (
+                f"argument {path!r} is the Python {now.type.__name__} {_shown(now)} and was {_shown(before)}; Python numbers are part of the signature, "
+                "pass a tensor (td.constant) for one trace to serve all values"
+            )
+        return f"argument {path!r} is another {now.type.__name__} ({_shown(now)}) than before; pass the same object"
+    if isinstance(before, VariablePart) and isinstance(now, VariablePart):
+        return f"argument {path!r} is {now!r} and was {before!r}, or is the same Variable as another argument"
+    return f"argument {path!r} is {now!r} and was {before!r}; pass the same kind of value"
+
+
+def _shown(part: PythonPart) -> str:
+    value = part.value[0] if part.type is float and isinstance(part.value, tuple) else part.value
+    text = repr(value)
+    return text if len(text) < 40 else text[:37] + "..."
