@@ -99,15 +99,13 @@ def _cause(path: str, before: Any, now: Any) -> str:
         if before.dtype is not now.dtype:
             return f"argument {path!r} is {now!r} and was {before!r}; cast it to one dtype"
         if before.dims is not None and now.dims is not None and len(before.dims) == len(now.dims):
-            return (
-                f"argument {path!r} is {now!r} and was {before!r}; use reduce_retracing=True, or an input_signature with None for the sizes that vary"
-            )
+            return f"argument {path!r} is {now!r} and was {before!r}; use reduce_retracing=True, or an input_signature with None for sizes that vary"
         return f"argument {path!r} is {now!r} and was {before!r}; use an input_signature with TensorSpec(None) for any rank"
     if isinstance(before, PythonPart) and isinstance(now, PythonPart):
         if now.type in (int, float, bool, complex):
             return (
-                f"argument {path!r} is the Python {now.type.__name__} {_shown(now)} and was {_shown(before)}; Python numbers are part of the signature, "
-                "pass a tensor (td.constant) for one trace to serve all values"
+                f"argument {path!r} is the Python {now.type.__name__} {_shown(now)} and was {_shown(before)}; Python numbers are part of the "
+                "signature, pass a tensor (td.constant) for one trace to serve all values"
             )
         return f"argument {path!r} is another {now.type.__name__} ({_shown(now)}) than before; pass the same object"
     if isinstance(before, VariablePart) and isinstance(now, VariablePart):
