@@ -1,7 +1,7 @@
 # Every target sets up what it needs: a fresh checkout takes Python >= 3.11, make and one of these lines.
 #
 #   make demo                     make test                     make test ARGS="tests/kernel -k registry"
-#   make lint  make types         make format  make indexes  make stubs       make bench
+#   make lint  make types         make format  make indexes  make stubs       make docs       make bench
 
 PYTHON ?= python3
 JOBS   ?= 2
@@ -14,7 +14,7 @@ STAMP := $(VENV)/.installed
 PYPROJECTS    := $(wildcard $(addsuffix /pyproject.toml,kernel plugins/* plugins_gpu/* plugins_passes stubs))
 DISTRIBUTIONS := $(patsubst %/pyproject.toml,./%,$(PYPROJECTS))
 
-.PHONY: venv demo test lint format types indexes stubs bench clean
+.PHONY: venv demo test lint format types indexes stubs docs bench clean
 
 venv: $(STAMP)
 
@@ -47,6 +47,9 @@ indexes: venv
 
 stubs: venv
 	$(BIN)/python -m treadle_cli.stubs
+
+docs: venv
+	$(BIN)/python -m treadle_cli.op_reference
 
 bench: venv
 	@$(BIN)/python tests/benchmarks/run.py $(ARGS)

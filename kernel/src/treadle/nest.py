@@ -236,9 +236,9 @@ def register(
     _NODES[cls] = _Registered(cls, flatten_fn, unflatten_fn)
 
 
-def is_nested(structure: Any) -> bool:
+def is_nested(seq: Any) -> bool:
     """Whether a value has children, or could have: ``[]`` is nested, a tensor is not."""
-    return _NODES[type(structure)] is not None
+    return _NODES[type(seq)] is not None
 
 
 def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:

@@ -182,7 +182,7 @@ class GradientTape:
             reads = reads_of(op, inputs, tensors, outputs, attrs)
             if has_variables or reads.partly:
                 kept = [t if r and type(t) is Tensor else _kept(t, r) for t, r in zip(tensors, reads.inputs, strict=True)]
-                inputs = kept if op.is_plain else _regrouped(inputs, kept)
+                inputs = kept if op.is_plain else _regrouped(op, inputs, kept)
             if reads.no_output:
                 outputs = _UNREAD
             elif not reads.all_outputs:
@@ -386,11 +386,12 @@ def _tensors(op: Op, inputs: Any) -> list[Any]:
     return [t for entry in entries for t in (entry if isinstance(entry, list | tuple) else (entry,))]
 
 
-def _regrouped(inputs: Any, kept: list[Any]) -> list[Any]:
-    """Inputs with their tensors replaced in order."""
+def _regrouped(op: Op, inputs: Any, kept: list[Any]) -> list[Any]:
+    """Inputs with their tensors replaced in order; host values stay."""
     replaced = iter(kept)
     return [
-        [next(replaced) for _ in entry] if isinstance(entry, list) else next(replaced) if isinstance(entry, Operators) else entry for entry in inputs
+        entry if declared.kind == "host" else [next(replaced) for _ in entry] if declared.sequence else next(replaced)
+        for declared, entry in zip(op.inputs, inputs, strict=True)
     ]
 
 

@@ -85,7 +85,7 @@ def changing(owner: Any, method: str, text: str) -> Any:
             if isinstance(leaf, SymbolicTensor):
                 raise ChangedContainerError(
                     f"{text}.{method}(...) puts a tensor into {text!r}, a Python {type(owner).__name__} from outside the branch or loop that depends "
-                    f"on a tensor: the call would happen once, while tracing. Use a td.TensorArray or td.map_fn instead of {text!r}, or return the tensor"
+                    f"on a tensor: the call would happen once, while tracing. Use a td.TensorArray or td.map_fn instead of {text!r}"
                 )
         return bound(*arguments, **keywords)
 

@@ -179,8 +179,8 @@ class _Merge:
 
     def _refused(self, a: Any, b: Any) -> VariableTypeError:
         return VariableTypeError(
-            f"{shown(self._name)} is {described(a)} if the condition at {self._where} holds, and {described(b)} if not; after a branch that depends on "
-            "a tensor it must be a tensor or a number on both ways, in the same structure, or the same Python value"
+            f"{shown(self._name)} is {described(a)} if the condition at {self._where} holds, and {described(b)} if not; after a branch that depends "
+            "on a tensor it must be a tensor or a number on both ways, in the same structure, or the same Python value"
         )
 
     def tensors(self, side: int) -> list[Any]:

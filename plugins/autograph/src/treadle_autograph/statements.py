@@ -180,13 +180,12 @@ class Converter:
         value = node.value
         if not quick and _is_directive(value):
             return [_at(ast.Pass(), node)]
-        if not quick and isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
-            if value.func.attr in CHANGING:
-                owner = self._expressions.convert(value.func.value, False)
-                text = ast.unparse(value.func.value)
-                method = call("changing", owner, ast.Constant(value.func.attr), ast.Constant(text), at=value.func)
-                new = self._expressions.parts(replaced(value, func=ast.Constant(None)), False)
-                return [replaced(node, value=replaced(new, func=method))]
+        if not quick and isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr in CHANGING:
+            owner = self._expressions.convert(value.func.value, False)
+            text = ast.unparse(value.func.value)
+            method = call("changing", owner, ast.Constant(value.func.attr), ast.Constant(text), at=value.func)
+            new = self._expressions.parts(replaced(value, func=ast.Constant(None)), False)
+            return [replaced(node, value=replaced(new, func=method))]
         return [self._expressions.convert(node, quick)]
 
     def _declaration(self, node: Any, quick: bool) -> list[Any]:
