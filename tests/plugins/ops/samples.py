@@ -17,23 +17,30 @@ import treadle as td
 from treadle.testing import Checks, Sample, elementwise_samples, sample
 from treadle_ops.print_format import Placeholder
 
+LISTS = frozenset(
+    f"tensor_list_{name}"
+    for name in "add clear concat from_tensor gather get_item length reserve scatter set_item split stack".split()
+)
+"""Ops on lists of tensors, which are no arrays: the tests of ``TensorArray`` check them."""
+
+UNCHECKED_GRADIENTS = {
+    "py_function": "the way back is a call of the program's own, with a first order only",
+}
+"""Ops that have a gradient of which no second order is compared with differences, and why."""
+
 RNG = np.random.default_rng(0)
 FUNCTIONS: dict[str, Callable[[str], list[Sample]]] = {}
 
 
 def samples_of(name: str) -> list[Sample]:
-    """The samples of an op, the same every time.
-
-    Raises:
-        KeyError: there are none.
-    """
+    """The samples of an op, the same every time; none if it has none."""
     global RNG
     RNG = np.random.default_rng(zlib.crc32(name.encode()))
     if name in ELEMENTWISE:
         low, high, options = ELEMENTWISE[name]
         found = elementwise_samples(name, low, high, **options)
     else:
-        found = FUNCTIONS[name](name)
+        found = FUNCTIONS[name](name) if name in FUNCTIONS else []
     return [given if i == 0 else given._replace(checks=given.checks.alone) for i, given in enumerate(found)]
 
 
@@ -1058,7 +1065,8 @@ def _(name: str) -> list[Sample]:
 def _(name: str) -> list[Sample]:
     logits, labels = f(3, 4), p(3, 4)
     e = np.exp(logits)
-    return [sample(f(3), e / e.sum(-1, keepdims=True) - labels, labels, logits, checks=Checks(shapes=False, order=0))]
+    checks = Checks(shapes=False, constant=("backprop", "labels", "logits"))  # they depend on each other
+    return [sample(f(3), e / e.sum(-1, keepdims=True) - labels, labels, logits, checks=checks)]
 
 
 @samples("sparse_softmax_cross_entropy")
@@ -1070,7 +1078,8 @@ def _(name: str) -> list[Sample]:
 def _(name: str) -> list[Sample]:
     logits = f(3, 4)
     e = np.exp(logits)
-    return [sample(f(3), e / e.sum(-1, keepdims=True) - np.eye(4, dtype=np.float32)[[0, 3, 1]], logits, checks=Checks(shapes=False, order=0))]
+    checks = Checks(shapes=False, constant=("backprop", "logits"))  # they depend on each other
+    return [sample(f(3), e / e.sum(-1, keepdims=True) - np.eye(4, dtype=np.float32)[[0, 3, 1]], logits, checks=checks)]
 
 
 @samples("bias_add")
@@ -1230,3 +1239,151 @@ def _(name: str) -> list[Sample]:
 @samples("stateless_shuffle")
 def _(name: str) -> list[Sample]:
     return [sample(f(4, 2), KEY), sample(i(5), KEY)]
+
+
+# ---------------------------------------------------------------------- signals
+
+
+@samples("fft")
+def _(name: str) -> list[Sample]:
+    x = c(2, 3, 4, dtype=np.complex64)
+    return [
+        sample(x, axes=(-1,), inverse=False, norm="backward"),
+        sample(x, axes=(-2, -1), inverse=True, norm="backward"),
+        sample(x, axes=(0,), inverse=False, norm="ortho"),
+    ]
+
+
+@samples("rfft")
+def _(name: str) -> list[Sample]:
+    return [sample(f(2, 5), axes=(-1,), norm="backward"), sample(f(2, 3, 4), axes=(-2, -1), norm="backward"), sample(f(6), axes=(-1,), norm="ortho")]
+
+
+@samples("irfft")
+def _(name: str) -> list[Sample]:
+    # The imaginary parts of the first and, for an even length, the last frequency are not read.
+    x, y = c(2, 3, dtype=np.complex64), c(2, 3, 3, dtype=np.complex64)
+    return [sample(x, 5, axes=(-1,), norm="backward"), sample(x, 4, axes=(-1,), norm="ortho"), sample(y, 5, axes=(-2, -1), norm="backward")]
+
+
+@samples("fit_axes")
+def _(name: str) -> list[Sample]:
+    return [sample(f(3, 4), (6,), axes=(-1,)), sample(f(3, 4), (2, 4), axes=(-2, -1)), sample(f(3, 4), (4,), axes=(-1,))]
+
+
+@samples("spectrum_weights")
+def _(name: str) -> list[Sample]:
+    return [sample(5, paired=2.0, dtype=td.float32), sample(6, paired=0.5, dtype=td.complex64)]
+
+
+@samples("cosine_scales")
+def _(name: str) -> list[Sample]:
+    return [sample(5, type=kind, ortho=ortho, dtype=td.complex64) for kind in (2, 3, 4) for ortho in (False, True)]
+
+
+@samples("window_positions")
+def _(name: str) -> list[Sample]:
+    return [sample(5, dtype=td.float32), sample(1, dtype=td.float64)]
+
+
+@samples("raised_cosine_window")
+def _(name: str) -> list[Sample]:
+    return [sample(5, periodic=periodic, offset=0.5, amplitude=0.5, dtype=td.float32) for periodic in (False, True)]
+
+
+@samples("mel_weights")
+def _(name: str) -> list[Sample]:
+    return [sample(9, 8000.0, mel_bins=4, lower=125.0, upper=3800.0, dtype=td.float32)]
+
+
+@samples("frame")
+def _(name: str) -> list[Sample]:
+    checks = Checks(constant=("pad_value",))
+    return [
+        sample(f(2, 7), f(), (3, 2), axis=-1, pad_end=False, checks=checks),
+        sample(f(7, 2), f(), (3, 2), axis=0, pad_end=True, checks=checks),
+        sample(f(2), f(), (3, 2), axis=0, pad_end=False, checks=checks),
+    ]
+
+
+@samples("frame_grad")
+def _(name: str) -> list[Sample]:
+    checks = Checks(shapes=False)
+    return [sample(f(2, 3, 3), (2, 7), (3, 2), axis=-1, pad_end=False, checks=checks), sample(f(4, 3, 2), (7, 2), (3, 2), axis=0, pad_end=True, checks=checks)]
+
+
+@samples("overlap_and_add")
+def _(name: str) -> list[Sample]:
+    return [sample(f(2, 3, 4), 2), sample(f(3, 4), 5), sample(f(1, 2), 1)]
+
+
+# ---------------------------------------------------------------------- images
+
+
+@samples("resize", "resize_grad")
+def _(name: str) -> list[Sample]:
+    x = f(1, 4, 3, 2)
+    methods = ("bilinear", "nearest", "bicubic", "area", "lanczos3", "lanczos5", "gaussian", "mitchellcubic")
+    found = [sample(x, (6, 2), method=method, antialias=False) for method in methods]
+    return [*found, sample(x, (2, 2), method="bilinear", antialias=True), sample(x, (2, 5), method="lanczos3", antialias=True)]
+
+
+@samples("extract_patches")
+def _(name: str) -> list[Sample]:
+    return [
+        sample(f(1, 5, 4, 2), window=(2, 3), strides=(1, 2), rates=(1, 1), padding="SAME"),
+        sample(f(2, 5, 5, 1), window=(2, 2), strides=(2, 2), rates=(2, 1), padding="VALID"),
+        sample(f(1, 3, 3, 3, 1), window=(2, 2, 2), strides=(1, 1, 1), rates=(1, 1, 1), padding="VALID"),
+    ]
+
+
+@samples("extract_patches_grad")
+def _(name: str) -> list[Sample]:
+    checks = Checks(shapes=False)
+    return [
+        sample(f(1, 5, 2, 12), (1, 5, 4, 2), window=(2, 3), strides=(1, 2), rates=(1, 1), padding="SAME", checks=checks),
+        sample(f(2, 2, 2, 4), (2, 5, 5, 1), window=(2, 2), strides=(2, 2), rates=(2, 1), padding="VALID", checks=checks),
+    ]
+
+
+@samples("extract_glimpse")
+def _(name: str) -> list[Sample]:
+    attrs = {"centered": True, "normalized": True}
+    return [
+        sample(f(2, 5, 5, 1), f(2, 3, 2, 1), f(2, 2, low=-1, high=1), **attrs),
+        sample(f(1, 4, 4, 2), f(1, 2, 2, 2), np.float32([[1, 3]]), centered=False, normalized=False),
+    ]
+
+
+@samples("box_batches")
+def _(name: str) -> list[Sample]:
+    return [sample(np.int32([0, 1, 0]), f(2, 3, 3, 1))]
+
+
+def boxes(*shape: int) -> np.ndarray:
+    """Boxes as (top, left, bottom, right)."""
+    corner = f(*shape, 2, low=0, high=1)
+    return np.concatenate([corner, corner + f(*shape, 2, low=0.3, high=1)], -1).astype(np.float32)
+
+
+@samples("non_max_suppression")
+def _(name: str) -> list[Sample]:
+    return [
+        sample(boxes(6), f(6, low=0, high=1), 3, 0.5, 0.25, 0.0, pad=False, inclusive=False, checks=FREE),
+        sample(boxes(6), f(6, low=0, high=1), 4, 0.5, 0.0, 0.5, pad=False, inclusive=False, checks=FREE),
+        sample(boxes(2, 6), f(2, 6, low=0, high=1), 4, 0.5, 0.25, 0.0, pad=True, inclusive=True),
+    ]
+
+
+@samples("non_max_suppression_overlaps")
+def _(name: str) -> list[Sample]:
+    return [sample(f(5, 5, low=0, high=1), f(5, low=0, high=1), 3, 0.5, 0.25, checks=FREE)]
+
+
+@samples("combined_non_max_suppression")
+def _(name: str) -> list[Sample]:
+    attrs = {"pad_per_class": False, "clip_boxes": True}
+    return [
+        sample(boxes(2, 6, 1), f(2, 6, 3, low=0, high=1), 2, 4, 0.5, 0.25, **attrs),
+        sample(boxes(1, 4, 2), f(1, 4, 2, low=0, high=1), 2, 5, 0.5, 0.25, pad_per_class=True, clip_boxes=False),
+    ]

@@ -71,7 +71,7 @@ class LazyZeros(Tensor):
     @property
     def _buffer(self) -> Any:
         if self._made is None:
-            self._made = zero_buffer(self._shape, self._key)
+            self._made = _zero_buffer(self._shape, self._key)
         return self._made
 
 
@@ -214,15 +214,11 @@ def zeros(spec: Any) -> Any:
 
 
 def zeros_for(output: Any) -> Any:
-    """Zeros of a result of a function: of a tensor, or of every tensor on a list that a loop pushed."""
-    if type(output) is not Tensor:
-        return registry.role("zeros_like")(output)
-    if isinstance(output._buffer, list):
-        return Tensor([zero_buffer(b.shape, output._key) for b in output._buffer], output._key)
-    return LazyZeros(output._buffer.shape, output._key)
+    """Zeros of a result of a function."""
+    return registry.role("zeros_like")(output) if type(output) is not Tensor else LazyZeros(output._buffer.shape, output._key)
 
 
-def zero_buffer(shape: tuple[int, ...], key: Any) -> Any:
+def _zero_buffer(shape: tuple[int, ...], key: Any) -> Any:
     """A buffer of zeros; a list of tensors is zero when it has none."""
     if key.dtype.kind == "l":
         return BufferList({}, 0)

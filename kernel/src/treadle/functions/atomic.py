@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from treadle import devices, state
+from treadle.collector import without_collector
 from treadle.contracts.passes import PassReport
 from treadle.contracts.spec import Spec
 from treadle.errors import InvalidArgumentError
@@ -104,7 +105,7 @@ class AtomicFunction:
         device = device or devices.default()
         found = self._executables.get(device.name)
         if found is None or found.device is not device:
-            with state.recording(None):
+            with without_collector(), state.recording(None):
                 found = self._executables[device.name] = Executable(self, device)
         return found
 

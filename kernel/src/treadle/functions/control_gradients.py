@@ -1,7 +1,8 @@
 """Gradients through branches and loops.
 
 A node is widened when its gradient is first asked for: its functions then also give what the way back needs. A branch gives nothing for what only the
-other one saves; a loop pushes what it saves on lists, which the loop on the way back pops, so that the last turn comes first.
+other one saves, or an empty list where nobody knows of what size zeros for it would be; a loop pushes what it saves on lists, which the loop on the way
+back pops, so that the last turn comes first. All these lists are values of a dtype ``list_of``, and so are their cotangents.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from treadle.autodiff.sweep import Record
 from treadle.autodiff.tape import identity_of
 from treadle.contracts.spec import Spec
 from treadle.dims import Dim
+from treadle.dtypes import list_of
 from treadle.functions.atomic import AtomicFunction
 from treadle.graph.effects import effect_of
 from treadle.graph.func_graph import FuncGraph
@@ -187,7 +189,7 @@ def _pull_cond(node: Node, needs: list[int], cotangents: list[Any]) -> list[Any]
                 for i, v in enumerate(function.graph.outputs)
                 if v.spec.dtype.is_differentiable
             ]
-            kept = [tensors[i] for i in half.saved_inputs] + saved[which]
+            kept = [tensors[i] for i in half.saved_inputs] + [_taken(t, s) for t, s in zip(saved[which], half.computed, strict=True)]
             gradients = iter(half.backward.call([*arrived, *kept]))
             found = [next(gradients) if there else None for there in half.has_gradient]
             return [_or_zeros(g, inputs[i]) for i, g in enumerate(found) if present[i]]
@@ -214,11 +216,16 @@ def _or_zeros(gradient: Any, value: Value) -> Any:
 
 
 class _Half:
-    """One branch's way back."""
+    """One branch's way back.
+
+    Attributes:
+        computed: specs of what the forward half computes for it.
+    """
 
     def __init__(self, function: AtomicFunction, wanted: tuple[bool, ...]) -> None:
         self.function = function
         halves = function.halves(wanted)
+        self.computed = [v.spec for v in halves.forward.graph.outputs[len(function.graph.outputs) :]]
         self.forward = halves.forward
         self.backward = halves.backward
         self.saved_inputs = halves.saved_inputs
@@ -229,18 +236,36 @@ def _widen_cond(node: Node, wanted: tuple[bool, ...]) -> Any:
     """Let both branches give what their ways back need."""
     count = len(node.outputs)
     halves = [_Half(function, wanted) for function in node.attrs["branches"]]
-    extra = [[v.spec for v in h.forward.graph.outputs[count:]] for h in halves]
+    extra = [[_kept_as(spec) for spec in h.computed] for h in halves]
     wider = []
     for which, half in enumerate(halves):
         graph, _ = _copy(half.forward.graph)
-        computed = graph.outputs[count:]
-        gap = [graph.add(NOTHING, [], {"spec": Spec(_fresh(s.dims), s.dtype)}).out for s in extra[1 - which]]
+        with state.recording(graph):
+            computed = [v if v.spec.is_static else graph.value_of(registry.role("list_of_one")(SymbolicTensor(v))) for v in graph.outputs[count:]]
+            gap = [_nothing(graph, spec) for spec in extra[1 - which]]
         graph.outputs = graph.outputs[:count] + (computed + gap if which == 0 else gap + computed)
         wider.append(AtomicFunction(graph, graph.name))
     node.attrs = {**node.attrs, "branches": tuple(wider)}
     added = _widen(node, [*extra[0], *extra[1]])
     middle = len(extra[0])
     return halves, (added[:middle], added[middle:]), count
+
+
+def _kept_as(spec: Spec) -> Spec:
+    """What a branch gives of a saved value: itself, or a list with it where the other branch could not say what zeros for it are."""
+    return spec if spec.is_static else Spec((), list_of(spec.dtype))
+
+
+def _nothing(graph: FuncGraph, spec: Spec) -> Value:
+    """What a branch gives where only the other one saves a value."""
+    if spec.dtype.kind == "l":
+        return graph.value_of(registry.role("zeros")((), spec.dtype))
+    return graph.add(NOTHING, [], {"spec": Spec(spec.dims, spec.dtype)}).out
+
+
+def _taken(tensor: Any, spec: Spec) -> Any:
+    """A saved value as the way back of its branch takes it."""
+    return tensor if spec.is_static else registry.role("only_element")(tensor, spec.dims)
 
 
 # ---------------------------------------------------------------------- loops
@@ -272,7 +297,8 @@ def _pull_loop(node: Node, needs: list[int], cotangents: list[Any]) -> list[Any]
         carried_in = [SymbolicTensor(inner.placeholder(Spec(_fresh(t.dims), t.dtype), "cotangent")) for t in start]
         saved_in = [SymbolicTensor(inner.placeholder(Spec(_fresh(s.dims), s.dtype), "saved")) for s in half.saved_specs]
         cotangents_in = {
-            i: SymbolicTensor(inner.placeholder(Spec(_fresh(results[i].dims), results[i].dtype), "cotangent")) for i in pushed_cotangents
+            i: SymbolicTensor(inner.placeholder(Spec(_fresh(s.dims), s.dtype), "cotangent"))
+            for i, s in ((i, half.outputs[i].spec) for i in pushed_cotangents)
         }
         of_carried = dict(zip(floats, carried_in[: len(floats)], strict=True))
         arrived = []
@@ -293,7 +319,8 @@ def _pull_loop(node: Node, needs: list[int], cotangents: list[Any]) -> list[Any]
             new.append(accumulate(current, found[i]))
         pushed: list[Any] = [found[i] for i in pops]
         inner.outputs = [inner.value_of(t) for t in [*new, *pushed]]
-    popped_lists = [*(tensors_of(node)[i] for i in loop_saved), *(given[i] for i in pushed_cotangents)]
+    fill = registry.role("fill_list")
+    popped_lists = [*(results[i] for i in loop_saved), *(fill(given[i], results[i]) for i in pushed_cotangents)]
     own = len(carried_in)
     ordered = inner.inputs[:own]
     popped_values = inner.inputs[own : own + len(popped_lists)]
@@ -305,7 +332,7 @@ def _pull_loop(node: Node, needs: list[int], cotangents: list[Any]) -> list[Any]
     values = [graph.value_of(t) for t in start] + outer_values(things) + [graph.value_of(t) for t in popped_lists]
     attrs = {"condition": None, "body": AtomicFunction(inner, inner.name), "carried": own, "popped": len(popped_lists)}
     output_specs = [Spec(_fresh(t.dims), t.dtype) for t in start]
-    output_specs += [Spec(_fresh(specs[i].dims), specs[i].dtype, resource=True) for i in pops]
+    output_specs += [Spec((), specs[i].dtype) for i in pops]
     back = graph.add(LOOP[effect_of(inner)], values, attrs, splits=(len(values),), specs=output_specs)
     final = record_control(back, [*start, *things, *popped_lists])
     per_input: list[Any] = [None] * total
@@ -372,5 +399,5 @@ def _widen_loop(node: Node, wanted: tuple[bool, ...]) -> Any:
     pushes = [*computed, *(graph.inputs[i] for i in half.pushes_inputs), *(graph.outputs[i] for i in half.pushed_place)]
     graph.outputs = [*graph.outputs[:count], *pushes]
     node.attrs = {**node.attrs, "body": AtomicFunction(graph, graph.name)}
-    lists = _widen(node, [Spec(s.dims, s.dtype, resource=True) for s in half.saved_specs])
+    lists = _widen(node, [Spec((), list_of(s.dtype)) for s in half.saved_specs])
     return half, list(range(before, before + len(lists))), before

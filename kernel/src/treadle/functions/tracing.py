@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from treadle import plugins, state
+from treadle.collector import without_collector
 from treadle.conversion import convert_to_tensor
 from treadle.functions.atomic import AtomicFunction
 from treadle.functions.concrete import ConcreteFunction, Static
@@ -37,7 +38,7 @@ def trace(function: Callable[..., Any], name: str, call: Call, paths: list[str])
     outer = LOCAL.graph
     graph = FuncGraph(name, outer)
     start = time.perf_counter()
-    with state.recording(graph):
+    with without_collector(), state.recording(graph):
         leaves, names = _placeholders(graph, call, paths)
         args, kwargs = call.key.structure.unflatten(leaves)
         result = function(*args, **kwargs)

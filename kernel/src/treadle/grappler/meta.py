@@ -5,16 +5,15 @@ A pass that raises, breaks the graph or never settles is rolled back and reporte
 
 from __future__ import annotations
 
-import gc
 import time
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from treadle import plugins
+from treadle.collector import without_collector
 from treadle.contracts.passes import PassReport
 from treadle.errors import GraphError
 from treadle.graph.graph import Graph
@@ -44,7 +43,7 @@ class MetaOptimizer:
 
         When a pass goes wrong, all begins again from the graph as it was, without that pass.
         """
-        with _without_collector():
+        with without_collector():
             return self._optimize(item)
 
     def _optimize(self, item: GrapplerItem) -> list[PassReport]:
@@ -123,18 +122,6 @@ class MetaOptimizer:
             OptimizerWarning,
             stacklevel=2,
         )
-
-
-@contextmanager
-def _without_collector() -> Iterator[None]:
-    """No cyclic garbage collection: with many nodes and little garbage, its full passes would cost as much as the optimizer itself."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 def _is_broken(graph: Graph) -> bool:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from treadle import state
+from treadle.contracts.lists import BufferList
 from treadle.contracts.spec import is_concrete
 from treadle.conversion import to_tuples
 from treadle.eager.dispatch import bind, find_kernel_row
@@ -184,7 +185,7 @@ class Writer:
         elements: list[str] = []
         if attrs["condition"] is None:
             turn = self._new_name()
-            self.namespace.setdefault("DOWN", _downwards)
+            self.namespace["DOWN"] = _downwards
             body.append(f"for {turn} in DOWN({lists[0]}):")
         else:
             body.append("while 1:")
@@ -192,7 +193,7 @@ class Writer:
             if attrs["condition"] is None:
                 for name in lists:
                     elements.append(self._new_name())
-                    body.append(f"{elements[-1]} = {name}[{turn}]")
+                    body.append(f"{elements[-1]} = {name}.items[{turn}]")
             else:
                 (holds,) = self._write_inner(attrs["condition"], [*variables, *captured], body)
                 body.append(f"if not {holds}: break")
@@ -203,6 +204,9 @@ class Writer:
                 body.append(f"{name}.append({result})")
             body.move(variables, results[:carried])
             self._free_results(results, inputs)
+        for name in pushed:
+            self.namespace["LIST"] = _as_list
+            body.append(f"{name} = LIST({name})")
         self._free_names += elements
         self.names.update(zip(node.outputs, [*variables, *pushed], strict=True))
 
@@ -339,9 +343,14 @@ class _Lines:
         self._indent = self._indent[:-4]
 
 
-def _downwards(items: list[Any]) -> range:
+def _downwards(items: BufferList) -> range:
     """The positions of a list from its end."""
-    return range(len(items) - 1, -1, -1)
+    return range(items.size - 1, -1, -1)
+
+
+def _as_list(buffers: list[Any]) -> BufferList:
+    """What was pushed as the buffer of a list."""
+    return BufferList(dict(enumerate(buffers)), len(buffers))
 
 
 def _kernel_dtype(node: Node) -> Any:

@@ -448,6 +448,7 @@ KERNELS: dict[str, tuple[str, ...]] = {
         "tensor_list_add",
         "tensor_list_clear",
         "tensor_list_concat",
+        "tensor_list_fill",
         "tensor_list_from_tensor",
         "tensor_list_gather",
         "tensor_list_get_item",

@@ -7,7 +7,6 @@ from typing import Any
 from treadle.contracts.spec import Spec
 from treadle.conversion import convert_to_tensor
 from treadle.declare import HostSpec, op, public
-from treadle.dims import Dim
 from treadle.dtypes import DType, float32
 from treadle.errors import DTypeError, InvalidArgumentError, ShapeError, UnimplementedError
 from treadle_ops.arguments import static_value
@@ -15,6 +14,7 @@ from treadle_ops.complex_numbers import complex_op, real_op
 from treadle_ops.creation import zeros_like_op
 from treadle_ops.elementwise import multiply
 from treadle_ops.fourier import SPECTRUM_OF, fit, irfft_op, rfft_op, size_along
+from treadle_ops.inference import length_of
 from treadle_ops.joining import concat_op
 from treadle_ops.selection import ELLIPSIS
 from treadle_ops.slicing import strided_slice_op
@@ -29,7 +29,7 @@ _ODD = (ELLIPSIS, (1, None, 2))
 @op("cosine_scales")
 def cosine_scales(length: HostSpec, *, type: int, ortho: bool, dtype: DType) -> Spec:
     """What turns the spectrum of a signal into its cosine transform (types 2 and 4), or the other way round (type 3)."""
-    return Spec((Dim.symbol() if length.value is None else length.value,), dtype)
+    return Spec((length_of(length, "a length"),), dtype)
 
 
 @public("signal.dct")

@@ -18,7 +18,7 @@ from treadle.dtypes import DType, complex64, complex128, float32, float64
 from treadle.errors import DTypeError, InvalidArgumentError, ShapeError
 from treadle_ops.broadcasting import axis_size
 from treadle_ops.elementwise import multiply
-from treadle_ops.inference import normalize_axis, require_kind
+from treadle_ops.inference import length_of, normalize_axis, require_kind
 from treadle_ops.shaping import reshape_op
 
 SPECTRUM_OF = {float32: complex64, float64: complex128}
@@ -90,7 +90,7 @@ def irfft_op(x: Spec, length: HostSpec, *, axes: tuple[int, ...], norm: str) -> 
 @op("spectrum_weights")
 def spectrum_weights(length: HostSpec, *, paired: float, dtype: DType) -> Spec:
     """1 for the frequencies of a real signal that stand for themselves, and ``paired`` for those that stand for two."""
-    return Spec((Dim.symbol() if length.value is None else half(length.value),), dtype)
+    return Spec((half(length_of(length, "a length")),), dtype)
 
 
 @op("fit_axes", aliases=True)
@@ -98,6 +98,8 @@ def fit_axes(x: Spec, lengths: HostSpec, *, axes: tuple[int, ...]) -> Spec:
     """Axes cut at their end, or continued with zeros, to given lengths."""
     if x.dims is None:
         return Spec(None, x.dtype)
+    if lengths.dims is not None and (len(lengths.dims) != 1 or sizes.known_different(lengths.dims[0], len(axes))):
+        raise ShapeError(f"lengths of shape {lengths.shape} are given for {len(axes)} axes; give one for each")
     dims = list(x.dims)
     known = (Dim.symbol(),) * len(axes) if lengths.value is None else lengths.value
     for place, length in zip(_places(x, axes), known, strict=True):

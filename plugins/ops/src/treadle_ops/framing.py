@@ -6,7 +6,7 @@ from typing import Any
 
 from treadle.contracts.spec import Spec
 from treadle.declare import HostSpec, gradient, op, public
-from treadle.dims import Dim, Size, add, floordiv, maximum, mul
+from treadle.dims import Dim, Size, add, floordiv, known_different, maximum, mul
 from treadle.errors import InvalidArgumentError, ShapeError
 from treadle_ops.arguments import axis_argument, integers_argument, tensor
 from treadle_ops.broadcasting import shape_of
@@ -17,6 +17,8 @@ from treadle_ops.window import as_shape
 
 def _measures(lengths: Spec) -> tuple[Size, Size]:
     """The length of a frame and the step between frames."""
+    if lengths.dims is not None and (len(lengths.dims) != 1 or known_different(lengths.dims[0], 2)):
+        raise ShapeError(f"the length of a frame and the step have the shape {lengths.shape}; expected two numbers")
     length, step = (Dim.symbol(), Dim.symbol()) if lengths.value is None else lengths.value
     for what, n in (("frame_length", length), ("frame_step", step)):
         if isinstance(n, int) and n < 1:

@@ -259,6 +259,8 @@ def extract_glimpse_op(input: Spec, fill: Spec, offsets: FreeSpec, *, centered: 
     x, f, at = require_rank(input, 4, "input"), require_rank(fill, 4, "fill"), require_rank(offsets, 2, "offsets")
     if sizes.known_different(at[0], x[0]) or sizes.known_different(at[1], 2):
         raise ShapeError(f"offsets of shape {offsets.shape} do not fit an input of shape {input.shape}; expected ({x[0]}, 2)")
+    if sizes.known_different(f[0], x[0]) or sizes.known_different(f[3], x[3]):
+        raise ShapeError(f"what fills windows has shape {fill.shape}, which does not fit an input of shape {input.shape}")
     require_kind(offsets, FLOATING, "offsets")
     return Spec((x[0], f[1], f[2], x[3]), input.dtype)
 

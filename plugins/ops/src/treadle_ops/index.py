@@ -436,7 +436,7 @@ OPS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ("linalg.tensor_diag", "linalg.tensor_diag_part", "linalg.trace"),
     ),
     "treadle_ops.tensor_lists": (
-        ("tensor_list_add", "tensor_list_clear", "tensor_list_concat", "tensor_list_from_tensor", "tensor_list_gather", "tensor_list_get_item", "tensor_list_length", "tensor_list_reserve", "tensor_list_scatter", "tensor_list_set_item", "tensor_list_split", "tensor_list_stack"),
+        ("tensor_list_add", "tensor_list_clear", "tensor_list_concat", "tensor_list_fill", "tensor_list_from_tensor", "tensor_list_gather", "tensor_list_get_item", "tensor_list_length", "tensor_list_reserve", "tensor_list_scatter", "tensor_list_set_item", "tensor_list_split", "tensor_list_stack"),
         (),
     ),
     "treadle_ops.tiling": (

@@ -145,6 +145,20 @@ def dims_of_value(shape: Spec) -> Dims:
     return None
 
 
+def length_of(number: Spec, what: str) -> Size:
+    """The number that a host input is, or a size of its own where it is not known.
+
+    Raises:
+        ShapeError: it is not one number.
+        InvalidArgumentError: it is negative.
+    """
+    if number.dims not in ((), None):
+        raise ShapeError(f"{what} must be one number, not of shape {number.shape}")
+    if isinstance(number.value, int) and number.value < 0:
+        raise InvalidArgumentError(f"{what} must be 0 or more, got {number.value}")
+    return sizes.Dim.symbol() if number.value is None else number.value
+
+
 def common_dims(specs: Sequence[Spec], what: str) -> Dims:
     """The dims that all specs must have alike; the best known of each.
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from treadle.contracts.spec import Spec
 from treadle.declare import HostSpec, gradient, op, public
-from treadle.dims import Dim, Size
+from treadle.dims import Dim, Size, known_different
 from treadle.dtypes import float32, int32
 from treadle.errors import InvalidArgumentError, ShapeError
 from treadle.tensor import Tensor
@@ -42,7 +42,7 @@ METHODS = tuple(value for name, value in vars(ResizeMethod).items() if name.isup
 
 def _resized(images: Spec, size: Spec) -> Spec:
     batch, height, width, channels = require_rank(images, 4, "images")
-    if size.dims is not None and size.dims != (2,):
+    if size.dims is not None and (len(size.dims) != 1 or known_different(size.dims[0], 2)):
         raise ShapeError(f"size has shape {size.shape}; expected two integers, height and width")
     wanted: tuple[Size, ...] = (Dim.symbol(), Dim.symbol()) if size.value is None else size.value
     if any(isinstance(n, int) and n < 1 for n in (*wanted, height, width)):

@@ -8,7 +8,6 @@ from typing import Any
 from treadle.contracts.spec import Spec
 from treadle.conversion import convert_to_tensor
 from treadle.declare import HostSpec, op, public
-from treadle.dims import Dim
 from treadle.dtypes import DType, as_dtype, complex64, float32
 from treadle.errors import InvalidArgumentError, ShapeError
 from treadle.inspection import get_static_value
@@ -19,6 +18,7 @@ from treadle_ops.elementwise import divide_op, log, multiply, square
 from treadle_ops.fourier import SIGNAL_OF, fit
 from treadle_ops.fourier_functions import irfft, rfft
 from treadle_ops.framing import frame, overlap_and_add
+from treadle_ops.inference import length_of
 from treadle_ops.powers import pow_op
 from treadle_ops.reductions import reduce_sum_op
 from treadle_ops.rounding import ceil
@@ -164,7 +164,7 @@ def inverse_stft_window_fn(frame_step: Any, forward_window_fn: WindowFunction = 
 @op("mel_weights")
 def mel_weights(spectrogram_bins: HostSpec, sample_rate: HostSpec, *, mel_bins: int, lower: float, upper: float, dtype: DType) -> Spec:
     """Triangles over frequencies, evenly spaced on the mel scale; the first frequency, 0, has none."""
-    return Spec((Dim.symbol() if spectrogram_bins.value is None else spectrogram_bins.value, mel_bins), dtype)
+    return Spec((length_of(spectrogram_bins, "num_spectrogram_bins"), mel_bins), dtype)
 
 
 @public("signal.linear_to_mel_weight_matrix")

@@ -227,12 +227,36 @@ def _(ctx: Any, g: Any) -> Any:
     return g, g
 
 
+@op("tensor_list_fill", aliases=True)
+def tensor_list_fill(input: FreeSpec, like: FreeSpec) -> Spec:
+    """The list with zeros for the tensors that it has not and another list has, of their shapes."""
+    _require_list(input)
+    _require_list(like)
+    return Spec((), input.dtype)
+
+
+@gradient(tensor_list_fill)
+def _(ctx: Any, g: Any) -> Any:
+    return g, None
+
+
 def _empty(dtype: DType) -> Any:
     """The zero of all lists of a dtype."""
     return tensor_list_reserve(0, dtype=dtype)
 
 
 # ---------------------------------------------------------------------- what differentiation asks for
+
+
+def list_of_one(x: Any) -> Any:
+    """A list with one tensor."""
+    return tensor_list_set_item(tensor_list_reserve(1, dtype=list_of(x.dtype)), 0, x, grow=False)
+
+
+def only_element(input: Any, dims: Dims) -> Any:
+    """The tensor of a list with one, of dims that are known as far as they are ints."""
+    shape: Any = UNKNOWN if dims is None else tuple(size if isinstance(size, int) else UNKNOWN for size in dims)
+    return tensor_list_get_item(input, 0, shape, dtype=input.dtype.element, strict=False)
 
 
 def accumulate(x: Any, y: Any) -> Any:

@@ -117,7 +117,9 @@ class GpuDevice(Device):
         return key
 
     def _require_known(self, dtype: DType) -> None:
-        host = dtype.element.numpy
+        while dtype.kind == "l":
+            dtype = dtype.element
+        host = dtype.numpy
         if host.isbuiltin != 1 or host.char not in _CODES:
             raise DTypeError(
                 f"{self.name} has no {dtype.name}: CuPy does not compute with it. Use td.cast to float16 or float32, or run this on /CPU:0"

@@ -81,6 +81,8 @@ def spectrum_weights(xp: Any) -> Any:
     """See the op."""
 
     def run(length: int, *, paired: float, dtype: DType) -> Any:
+        if length < 0:
+            raise ValueError(f"a length must be 0 or more, got {length}")
         weights = xp.full(length // 2 + 1 if length else 0, paired, dtype.numpy)
         weights[:1] = 1
         if length % 2 == 0:
@@ -118,6 +120,8 @@ def cosine_scales(xp: Any) -> Any:
     """See the op."""
 
     def run(length: int, *, type: int, ortho: bool, dtype: DType) -> Any:
+        if length < 0:
+            raise ValueError(f"a length must be 0 or more, got {length}")
         angles = xp.arange(length, dtype=xp.float64) * (pi / (2 * max(length, 1)))
         scales = 2 * xp.exp((1j if type == 3 else -1j) * angles)
         if ortho and type == 2:

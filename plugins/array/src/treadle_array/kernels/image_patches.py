@@ -69,7 +69,7 @@ def extract_glimpse(xp: Any) -> Any:
     """See the op; where each window begins is computed in float32, and cut toward zero, as TensorFlow does."""
 
     def run(input: Any, fill: Any, offsets: Any, *, centered: bool, normalized: bool) -> Any:
-        if input.ndim != 4 or fill.ndim != 4 or offsets.shape != (input.shape[0], 2):
+        if input.ndim != 4 or fill.ndim != 4 or offsets.shape != (input.shape[0], 2) or fill.shape[::3] != input.shape[::3]:
             raise ValueError(f"offsets of shape {offsets.shape} do not fit an input of shape {input.shape}")
         (height, width), (rows, columns) = input.shape[1:3], fill.shape[1:3]
         starts = _starts(xp, offsets.astype(xp.float32), (height, width), (rows, columns), centered, normalized)

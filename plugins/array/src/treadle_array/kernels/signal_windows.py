@@ -14,8 +14,8 @@ def raised_cosine_window(xp: Any) -> Any:
     """See the op."""
 
     def run(length: int, *, periodic: bool, offset: float, amplitude: float, dtype: DType) -> Any:
-        if type(length) is not int:
-            raise ValueError("window_length is not a scalar")
+        if type(length) is not int or length < 0:
+            raise ValueError(f"window_length is {length}")
         if length == 1:
             return xp.ones(1, dtype.numpy)
         period = length - 1 + (periodic and length % 2 == 0)
@@ -30,8 +30,8 @@ def window_positions(xp: Any) -> Any:
     """See the op."""
 
     def run(length: int, *, dtype: DType) -> Any:
-        if type(length) is not int:
-            raise ValueError("window_length is not a scalar")
+        if type(length) is not int or length < 0:
+            raise ValueError(f"window_length is {length}")
         ends = max(length - 1, 1)
         return ((2 * xp.arange(length, dtype=xp.float64) - (length - 1)) / ends).astype(dtype.numpy)
 

@@ -168,6 +168,6 @@ def combined_non_max_suppression(xp: Any) -> Any:
             for k, (score, c, box) in enumerate(found):
                 values[i, k], labels[i, k], corners[i, k] = score, c, box
             counts[i] = len(found)
-        return xp.clip(corners, 0, 1) if clip_boxes else corners, values, labels, counts
+        return xp.clip(corners, 0, 1).astype(boxes.dtype, copy=False) if clip_boxes else corners, values, labels, counts
 
     return run

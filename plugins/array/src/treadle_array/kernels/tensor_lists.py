@@ -50,6 +50,10 @@ def _lookup(xp: Any, items: dict[int, Any], wanted: Any, dtype: DType) -> Callab
     return at
 
 
+def _zeros_like(xp: Any, buffer: Any) -> Any:
+    return BufferList({}, 0) if isinstance(buffer, BufferList) else xp.zeros(buffer.shape, buffer.dtype)
+
+
 def _tail(shape: Any) -> Any:
     """The shape of one element of a result, or None."""
     return shape[1:] if isinstance(shape, tuple) else None
@@ -246,14 +250,30 @@ def length(xp: Any) -> Any:
 
 @kernel("tensor_list_add")
 def add(xp: Any) -> Any:
-    """See the op."""
+    """See the op; tensors of lists may be lists."""
 
-    def run(x: BufferList, y: BufferList) -> Any:
+    def run(x: Any, y: Any) -> Any:
+        if not isinstance(x, BufferList):
+            return xp.asarray(xp.add(x, y))
         large, small = (x, y) if len(x.items) >= len(y.items) else (y, x)
         items = large.items.copy()
         for position, buffer in small.items.items():
             there = items.get(position)
-            items[position] = buffer if there is None else xp.asarray(xp.add(there, buffer))
+            items[position] = buffer if there is None else run(there, buffer)
         return BufferList(items, max(x.size, y.size))
+
+    return run
+
+
+@kernel("tensor_list_fill")
+def fill(xp: Any) -> Any:
+    """See the op."""
+
+    def run(input: BufferList, like: BufferList) -> Any:
+        items = input.items
+        if items.keys() >= like.items.keys():
+            return input
+        missing = {i: _zeros_like(xp, buffer) for i, buffer in like.items.items() if i not in items}
+        return BufferList({**items, **missing}, max(input.size, like.size))
 
     return run
