@@ -152,7 +152,11 @@ def test_every_name_that_was_offered_is_offered():
     lines.append(f"{'all':24}{sum(map(len, offered.values())):9}{len(NAMES):10}")
     print("\n" + "\n".join(lines))
     assert set(FLOOR) == set(spaces)
-    short = {space: f"{len(offered[space])} of at least {FLOOR[space]}; missing: {missing[space]}" for space in spaces if len(offered[space]) < FLOOR[space]}
+    short = {
+        space: f"{len(offered[space])} of at least {FLOOR[space]}; missing: {missing[space]}"
+        for space in spaces
+        if len(offered[space]) < FLOOR[space]
+    }
     assert not short
 
 

@@ -46,10 +46,11 @@ def op(
             (NumPy's on the CPU), which must not be written; its keyword-only parameters are attributes. An annotation ``IndexSpec``, ``BoolSpec``,
             ``FreeSpec``, ``HostSpec`` or ``Sequence[Spec]`` of ``td.declare`` says that an input is that.
         name: the op's name; by default that of the module and the function, ``"module.function"``.
-        outputs: how many results there are, given back as a tuple if there are several; by default what a return annotation ``tuple[...]`` says, else 1.
-        infer: specs to spec (or a tuple of them), with the same parameters. By default the kernel is run on ones of the inputs' shapes where these are
-            known, so that the shape of its result may depend on shapes only; where they are not, only the dtype is found so. An elementwise op's result
-            has the shape that its inputs broadcast to.
+        outputs: how many results there are, given back as a tuple if there are several; by default what a return annotation ``tuple[...]``
+            says, else 1.
+        infer: specs to spec (or a tuple of them), with the same parameters. By default the kernel is run on ones of the inputs' shapes where these
+            are known, so that the shape of its result may depend on shapes only; where they are not, only the dtype is found so. The result of an
+            elementwise op has the shape that its inputs broadcast to.
         gradient: ``(ctx, *cotangents) -> gradient per input``, written with ops; see ``td.declare.gradient``.
         elementwise: result element i depends on elements i only, after broadcasting.
         commutative: the order of two inputs does not matter.
@@ -64,17 +65,8 @@ def op(
     """
     if isinstance(function, str) or function is None:
         chosen = function or name
-        options = dict(
-            name=chosen,
-            outputs=outputs,
-            infer=infer,
-            gradient=gradient,
-            elementwise=elementwise,
-            commutative=commutative,
-            effect=effect,
-            can_fail=can_fail,
-        )
-        return lambda kernel: op(kernel, **options)
+        options: dict[str, Any] = {"outputs": outputs, "infer": infer, "gradient": gradient, "elementwise": elementwise, "commutative": commutative}
+        return lambda kernel: op(kernel, name=chosen, effect=effect, can_fail=can_fail, **options)
     kernel = _PythonKernel(function, infer, elementwise)
     contract = Op(
         name or f"{function.__module__.rpartition('.')[2].strip('_')}.{function.__name__}",
@@ -147,7 +139,7 @@ class _PythonKernel:
         code = next(c for c in module.co_consts if isinstance(c, CodeType))
         infer = FunctionType(code, {"__builtins__": __builtins__, "INFER": self.specs}, "infer")
         infer.__annotations__ = {**self.inputs, **self.attributes, "return": "Spec" if outputs == 1 else "tuple[Spec, ...]"}
-        infer.__kwdefaults__ = self._function.__kwdefaults__  # type: ignore[attr-defined]
+        infer.__kwdefaults__ = self._function.__kwdefaults__
         infer.__doc__ = self._function.__doc__
         infer.__module__ = self._function.__module__
         infer.__qualname__ = self._function.__qualname__
@@ -201,7 +193,8 @@ class _PythonKernel:
             f"{type(problem).__name__}: {problem}. Give the op an inference: @{self._function.__name__}.infer"
         ) from problem
 
-    def _with_kinds(self, inputs: list[Any]) -> list[tuple[Any, str]]:
+    def _with_kinds(self, inputs: Any) -> list[tuple[Any, str]]:
+        """Every input, sequences spread out, with its kind."""
         return [
             (spec, kind) for entry, kind in zip(inputs, self.inputs.values(), strict=True) for spec in (entry if isinstance(entry, list) else [entry])
         ]
@@ -235,36 +228,22 @@ class _PythonKernel:
 
     def bind(self, xp: Any) -> Callable[..., Any]:
         """The kernel for an array module."""
-        shares_memory = getattr(xp, "may_share_memory", None) or getattr(xp, "shares_memory", np.may_share_memory)
 
         def run(*buffers: Any, **attrs: Any) -> Any:
             shielded = [[_shielded(b) for b in given] if isinstance(given, list) else _shielded(given) for given in buffers]
-            results = self._results(self._function(*shielded, **attrs))
-            inputs = [b for given in buffers for b in (given if isinstance(given, list) else [given]) if hasattr(b, "dtype")]
+            results = [xp.array(r, order="C") for r in self._results(self._function(*shielded, **attrs))]  # the function may keep what it gives
             promised = self._promised.get(self._key(buffers, attrs))
-            finished: list[Any] = []
-            for i, result in enumerate(results):
-                array = xp.asarray(result)
-                if promised is not None and array.dtype != promised[i]:
-                    raise DTypeError(
-                        f"the kernel gives {array.dtype}, and {promised[i]} was inferred; the dtype may depend on the inputs' dtypes only"
-                    )
-                if not array.flags.c_contiguous or any(shares_memory(array, other) for other in (*inputs, *finished)):
-                    array = xp.array(array, order="C")
-                elif isinstance(array, np.ndarray) and not array.flags.owndata:
-                    array = np.array(array)  # somebody else holds the memory, and may write it
-                finished.append(array)
-            return finished[0] if self._outputs == 1 else tuple(finished)
+            for result, dtype in zip(results, promised or (), strict=bool(promised)):
+                if result.dtype != dtype:
+                    raise DTypeError(f"the kernel gives {result.dtype}, and {dtype} was inferred; the dtype may depend on the inputs' dtypes only")
+            return results[0] if self._outputs == 1 else tuple(results)
 
         return run
 
     def _key(self, inputs: Any, attrs: dict[str, Any]) -> Any:
-        found = [thing.numpy if isinstance(thing, DType) else thing for thing in _dtypes(inputs)]
-        return (*found, *(attrs[a] for a in self.attributes if self.attributes[a].startswith("DType")))
-
-
-def _dtypes(inputs: Any) -> list[Any]:
-    return [x.dtype for given in inputs for x in (given if isinstance(given, list) else [given]) if hasattr(x, "dtype")]
+        """What the dtypes of results depend on."""
+        dtypes = [thing.dtype for thing, kind in self._with_kinds(inputs) if kind != "HostSpec"]
+        return (*(getattr(d, "numpy", d) for d in dtypes), *(attrs[a] for a in self.attributes if self.attributes[a].startswith("DType")))
 
 
 def _dtype_of(array: Any) -> DType:
@@ -291,8 +270,8 @@ def _parameters(function: Callable[..., Any]) -> tuple[dict[str, str], dict[str,
             attributes[parameter.name] = text
         elif parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD) or parameter.default is not parameter.empty:
             raise PluginError(
-                f"td.op: parameter {parameter} of {function.__name__!r} is neither an input nor an attribute; inputs are positional parameters without "
-                "a default, attributes are keyword-only"
+                f"td.op: parameter {parameter} of {function.__name__!r} is neither an input nor an attribute; inputs are positional parameters "
+                "without a default, attributes are keyword-only"
             )
         elif text.startswith(("list", "List", "Sequence")):
             inside = text.partition("[")[2].removesuffix("]")

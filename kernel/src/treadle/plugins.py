@@ -36,6 +36,7 @@ class PluginRecord:
         distribution: the wheel it came in.
         version: of that distribution.
         error: why it could not be used, or None.
+        conflict: another distribution offers a plugin of the same name.
         disabled: switched off by the settings.
         loaded: it has been imported and, where it has a hook, registered.
     """
@@ -47,6 +48,7 @@ class PluginRecord:
     version: str
     requires: tuple[str, ...] = ()
     error: BaseException | None = None
+    conflict: PluginError | None = None
     disabled: bool = False
     loaded: bool = False
     thing: Any = None
@@ -56,14 +58,15 @@ class PluginRecord:
         """``loaded``, ``failed``, ``disabled`` or ``found`` (not asked for yet)."""
         if self.disabled:
             return "disabled"
-        if self.error is not None:
+        if self.error is not None or self.conflict is not None:
             return "failed"
         return "loaded" if self.loaded else "found"
 
     @property
     def cause(self) -> str:
         """The failure in one line, or an empty text."""
-        return "" if self.error is None else f"{type(self.error).__name__}: {' '.join(str(self.error).split())}"
+        error = self.error or self.conflict
+        return "" if error is None else f"{type(error).__name__}: {' '.join(str(error).split())}"
 
 
 class PluginWarning(UserWarning):
@@ -107,10 +110,10 @@ class Host:
             off = point.name in disabled or point.distribution in disabled
             record = PluginRecord(point.name, point.group, point.value, point.distribution, point.version, point.requires, disabled=off)
             taken = found.get(key)
-            if taken is None:
+            if taken is None or (taken.disabled and not record.disabled):
                 found[key] = record
-            elif taken.value != record.value:
-                taken.error = PluginError(
+            elif taken.value != record.value and not record.disabled:
+                taken.conflict = PluginError(
                     f"two distributions offer a plugin {record.name!r} in {record.group!r}: {taken.distribution} {taken.version} and "
                     f"{record.distribution} {record.version}; uninstall one, or disable both in [plugins]"
                 )
@@ -145,7 +148,11 @@ class Host:
     def load(self, group: str, name: str) -> PluginRecord | None:
         """Import and register one plugin, once; None if there is no such plugin."""
         record = self.record(group, name)
-        if record is None or record.loaded or record.disabled or record.error is not None:
+        if record is None or record.loaded or record.disabled:
+            return record
+        if record.error is not None:
+            if settings.current().strict:
+                raise self._refusal(record) from record.error
             return record
         with self._lock:
             key = (group, name)
@@ -163,6 +170,8 @@ class Host:
         return record
 
     def _load(self, record: PluginRecord) -> None:
+        if record.conflict is not None:
+            raise record.conflict
         refuse_other_kernel(record)
         module_name, _, attribute = record.value.partition(":")
         module = importlib.import_module(module_name)
@@ -199,13 +208,16 @@ class Host:
     def _failed(self, record: PluginRecord, error: BaseException) -> None:
         record.error = error
         if settings.current().strict:
-            raise PluginError(f"plugin {record.name!r} ({record.distribution} {record.version}) failed: {record.cause}") from error
+            raise self._refusal(record) from error
         warnings.warn(
             f"treadle goes on without plugin {record.name!r} ({record.distribution} {record.version}), which failed: {record.cause}. "
             f"To silence this, disable it: [plugins] disabled = [{record.name!r}].",
             PluginWarning,
             stacklevel=4,
         )
+
+    def _refusal(self, record: PluginRecord) -> PluginError:
+        return PluginError(f"plugin {record.name!r} ({record.distribution} {record.version}) failed: {record.cause}")
 
     def load_group(self, group: str) -> None:
         """Load every plugin of a group, by name."""

@@ -63,7 +63,7 @@ def fit(x: Spec, shape: HostSpec) -> Spec:
 @op("toy.shape", spec_only=True)
 def shape_op(x: Spec) -> Spec:
     """The sizes of x."""
-    return Spec((len(x.dims or ()),), int32, x.dims)
+    return Spec((sizes.Dim.symbol() if x.dims is None else len(x.dims),), int32, x.dims)
 
 
 @op("toy.halves", public="toy.halves")
@@ -95,7 +95,7 @@ def say(x: Spec, *, to: Any) -> None:
 
 def shape_of(x: Any) -> Any:
     """The shape as a tuple where it is known, else as a tensor."""
-    return tuple(x.dims) if all(isinstance(d, int) for d in x.dims) else shape_op(x)
+    return tuple(x.dims) if x.dims is not None and all(isinstance(d, int) for d in x.dims) else shape_op(x)
 
 
 @gradient(add)

@@ -17,11 +17,8 @@ import treadle as td
 from treadle.testing import Checks, Sample, elementwise_samples, sample
 from treadle_ops.print_format import Placeholder
 
-LISTS = frozenset(
-    f"tensor_list_{name}"
-    for name in "add clear concat from_tensor gather get_item length reserve scatter set_item split stack".split()
-)
-"""Ops on lists of tensors, which are no arrays: the tests of ``TensorArray`` check them."""
+LISTS = "tensor_list_"
+"""How the names of ops on lists of tensors begin; lists are no arrays, so the tests of ``TensorArray`` check them."""
 
 UNCHECKED_GRADIENTS = {
     "py_function": "the way back is a call of the program's own, with a first order only",
@@ -97,34 +94,55 @@ RANKED = Checks(gradient_unknown=("sizes",))
 EMPTY = Checks(order=0)
 """Without elements to reduce, what is given back may be infinite or NaN, and has no derivative."""
 
+
+def rows(names: str, low: float, high: float, options: dict[str, Any]) -> dict[str, tuple[float, float, dict[str, Any]]]:
+    """Ops that are checked on values in one range."""
+    return dict.fromkeys(names.split(), (low, high, options))
+
+
 ELEMENTWISE: dict[str, tuple[float, float, dict[str, Any]]] = {
-    **dict.fromkeys(
+    **rows(
         "abs add asinh atan atan2 ceil complex cos cosh dawsn elu erf erfc exp expm1 floor fresnel_cos fresnel_sin identity "
         "is_finite is_inf is_nan maximum minimum multiply negative nextafter relu relu6 rint round "
         "selu sigmoid sign silu sin sinh softplus softsign square "
-        "subtract tan tanh bessel_i0 bessel_i0e bessel_i1 bessel_i1e gelu".split(),
-        (-2.0, 2.0, {}),
+        "subtract tan tanh bessel_i0 bessel_i0e bessel_i1 bessel_i1e gelu",
+        -2.0,
+        2.0,
+        {},
     ),
-    **dict.fromkeys("angle conj imag real".split(), (-2.0, 2.0, {"dtype": np.complex64})),
-    **dict.fromkeys("equal not_equal greater greater_equal less less_equal".split(), (-2.0, 2.0, {})),
-    **dict.fromkeys("acos asin atanh erfinv".split(), (-0.9, 0.9, {})),
-    **dict.fromkeys(
+    **rows("angle conj imag real", -2.0, 2.0, {"dtype": np.complex64}),
+    **rows("equal not_equal greater greater_equal less less_equal", -2.0, 2.0, {}),
+    **rows("acos asin atanh erfinv", -0.9, 0.9, {}),
+    **rows(
         "bessel_j0 bessel_j1 bessel_k0 bessel_k0e bessel_k1 bessel_k1e bessel_y0 bessel_y1 digamma divide divide_no_nan expint floordiv floormod "
-        "igamma igammac lgamma log log1p pow reciprocal rsqrt spence sqrt truncatediv truncatemod".split(),
-        (0.5, 3.0, {}),
+        "igamma igammac lgamma log log1p pow reciprocal rsqrt spence sqrt truncatediv truncatemod",
+        0.5,
+        3.0,
+        {},
     ),
-    **dict.fromkeys("multiply_no_nan squared_difference xdivy xlog1py xlogy".split(), (0.5, 3.0, {"checks": Checks(complex_order=0)})),
+    **rows("multiply_no_nan squared_difference xdivy xlog1py xlogy", 0.5, 3.0, {"checks": Checks(complex_order=0)}),
     "acosh": (1.2, 4.0, {}),
     "ndtri": (0.1, 0.9, {}),
-    **dict.fromkeys("bitwise_and bitwise_or bitwise_xor invert".split(), (-9, 9, INT)),
-    **dict.fromkeys("left_shift right_shift".split(), (0, 7, INT)),
+    **rows("bitwise_and bitwise_or bitwise_xor invert", -9, 9, INT),
+    **rows("left_shift right_shift", 0, 7, INT),
     "divide_integers": (1, 9, INT),
-    **dict.fromkeys("logical_and logical_not logical_or logical_xor".split(), (-1, 1, {"dtype": np.bool_})),
+    **rows("logical_and logical_not logical_or logical_xor", -1, 1, {"dtype": np.bool_}),
     "leaky_relu": (-2.0, 2.0, {"alpha": 0.2}),
 }
 
 
-@samples("elu_grad", "relu_grad", "relu6_grad", "selu_grad", "silu_grad", "gelu_grad", "leaky_relu_grad", "sigmoid_grad", "tanh_grad", "sigmoid_cross_entropy")
+@samples(
+    "elu_grad",
+    "relu_grad",
+    "relu6_grad",
+    "selu_grad",
+    "silu_grad",
+    "gelu_grad",
+    "leaky_relu_grad",
+    "sigmoid_grad",
+    "tanh_grad",
+    "sigmoid_cross_entropy",
+)
 def _(name: str) -> list[Sample]:
     attrs = {"alpha": 0.2} if name == "leaky_relu_grad" else {}
     return [sample(f(3, 5), f(3, 5), **attrs), sample(f(), f(), **attrs), sample(f(0, 2), f(0, 2), **attrs)]
@@ -185,7 +203,11 @@ def _(name: str) -> list[Sample]:
 
 @samples("argmax", "argmin")
 def _(name: str) -> list[Sample]:
-    return [sample(f(2, 3, 4), axis=-2, output_type=td.int64), sample(f(5), axis=0, output_type=td.int32), sample(np.float32([1, 3, 3]), axis=0, output_type=td.int64)]
+    return [
+        sample(f(2, 3, 4), axis=-2, output_type=td.int64),
+        sample(f(5), axis=0, output_type=td.int32),
+        sample(np.float32([1, 3, 3]), axis=0, output_type=td.int64),
+    ]
 
 
 @samples("reduce_sum", "reduce_mean", "reduce_prod", "reduce_logsumexp", "reduce_euclidean_norm", "reduce_variance", "euclidean_norm")
@@ -207,7 +229,12 @@ def _(name: str) -> list[Sample]:
 @samples("reduce_all", "reduce_any")
 def _(name: str) -> list[Sample]:
     x = b(2, 3, 4)
-    return [sample(x, axis=(1, -1), keepdims=True), sample(x, axis=None, keepdims=False), sample(x, axis=(), keepdims=False), sample(b(0, 4), axis=(0,), keepdims=False)]
+    return [
+        sample(x, axis=(1, -1), keepdims=True),
+        sample(x, axis=None, keepdims=False),
+        sample(x, axis=(), keepdims=False),
+        sample(b(0, 4), axis=(0,), keepdims=False),
+    ]
 
 
 @samples("reduced_count")
@@ -268,7 +295,10 @@ def _(name: str) -> list[Sample]:
 def _(name: str) -> list[Sample]:
     x = f(2, 3, 4)
     checks = Checks(complex_order=0 if name == "cumprod" else 2)
-    return [sample(x, axis=axis, exclusive=e, reverse=r, checks=checks) for axis, e, r in ((1, False, False), (0, True, False), (-1, False, True), (1, True, True))]
+    return [
+        sample(x, axis=axis, exclusive=e, reverse=r, checks=checks)
+        for axis, e, r in ((1, False, False), (0, True, False), (-1, False, True), (1, True, True))
+    ]
 
 
 @samples("cumulative_logsumexp")
@@ -291,7 +321,13 @@ def _(name: str) -> list[Sample]:
 
 @samples("zeros", "ones")
 def _(name: str) -> list[Sample]:
-    return [sample((2, 3), dtype=td.float32), sample((), dtype=td.int64), sample((0, 2), dtype=td.bool), sample((2,), dtype=td.complex64), sample((2,), dtype=td.bfloat16)]
+    return [
+        sample((2, 3), dtype=td.float32),
+        sample((), dtype=td.int64),
+        sample((0, 2), dtype=td.bool),
+        sample((2,), dtype=td.complex64),
+        sample((2,), dtype=td.bfloat16),
+    ]
 
 
 @samples("zeros_like", "ones_like")
@@ -331,7 +367,10 @@ def _(name: str) -> list[Sample]:
 
 @samples("sequence_mask")
 def _(name: str) -> list[Sample]:
-    return [sample(i(2, 2, low=0, high=4), 4, dtype=td.float32), sample(np.int32([1, 3, 0]), (), dtype=td.bool, checks=Checks(sizes_follow=False, hosts_known=True))]
+    return [
+        sample(i(2, 2, low=0, high=4), 4, dtype=td.float32),
+        sample(np.int32([1, 3, 0]), (), dtype=td.bool, checks=Checks(sizes_follow=False, hosts_known=True)),
+    ]
 
 
 @samples("shape", "size")
@@ -399,7 +438,13 @@ def _(name: str) -> list[Sample]:
 
 @samples("transpose")
 def _(name: str) -> list[Sample]:
-    return [sample(f(2, 3, 4), perm=(0, 2, 1)), sample(f(2, 3, 4), perm=None), sample(f(2, 3), perm=(0, 1)), sample(f(), perm=None), sample(f(1, 3), perm=(1, 0))]
+    return [
+        sample(f(2, 3, 4), perm=(0, 2, 1)),
+        sample(f(2, 3, 4), perm=None),
+        sample(f(2, 3), perm=(0, 1)),
+        sample(f(), perm=None),
+        sample(f(1, 3), perm=(1, 0)),
+    ]
 
 
 @samples("matrix_transpose")
@@ -446,7 +491,11 @@ def _(name: str) -> list[Sample]:
 @samples("split")
 def _(name: str) -> list[Sample]:
     known = Checks(hosts_known=True)
-    return [sample(f(2, 7), (3, 4), axis=1, checks=known), sample(f(2, 7), (3, -1), axis=-1, checks=known), sample(f(2, 3), (2,), axis=0, checks=known)]
+    return [
+        sample(f(2, 7), (3, 4), axis=1, checks=known),
+        sample(f(2, 7), (3, -1), axis=-1, checks=known),
+        sample(f(2, 3), (2,), axis=0, checks=known),
+    ]
 
 
 @samples("split_evenly")
@@ -517,12 +566,20 @@ def _(name: str) -> list[Sample]:
 
 @samples("mirror_pad")
 def _(name: str) -> list[Sample]:
-    return [sample(f(3, 4), ((1, 2), (0, 1)), mode="REFLECT"), sample(f(3, 4), ((3, 2), (0, 4)), mode="SYMMETRIC"), sample(f(2), ((0, 0),), mode="REFLECT")]
+    return [
+        sample(f(3, 4), ((1, 2), (0, 1)), mode="REFLECT"),
+        sample(f(3, 4), ((3, 2), (0, 4)), mode="SYMMETRIC"),
+        sample(f(2), ((0, 0),), mode="REFLECT"),
+    ]
 
 
 @samples("mirror_fold")
 def _(name: str) -> list[Sample]:
-    return [sample(f(6, 5), ((1, 2), (0, 1)), mode="REFLECT"), sample(f(8, 8), ((3, 2), (0, 4)), mode="SYMMETRIC"), sample(f(2), ((0, 0),), mode="REFLECT")]
+    return [
+        sample(f(6, 5), ((1, 2), (0, 1)), mode="REFLECT"),
+        sample(f(8, 8), ((3, 2), (0, 4)), mode="SYMMETRIC"),
+        sample(f(2), ((0, 0),), mode="REFLECT"),
+    ]
 
 
 @samples("space_to_batch_nd")
@@ -539,7 +596,10 @@ def _(name: str) -> list[Sample]:
 def _(name: str) -> list[Sample]:
     shape = (2, 4, 6, 3) if name == "space_to_depth" else (2, 2, 3, 8)
     other = (1, 1, 1, 4)
-    return [sample(f(*shape), block_size=2, data_format="NHWC"), sample(f(*(other if name == "depth_to_space" else (1, 2, 2, 1))), block_size=2, data_format="NHWC")]
+    return [
+        sample(f(*shape), block_size=2, data_format="NHWC"),
+        sample(f(*(other if name == "depth_to_space" else (1, 2, 2, 1))), block_size=2, data_format="NHWC"),
+    ]
 
 
 # ---------------------------------------------------------------------- picking and putting
@@ -559,7 +619,17 @@ def _(name: str) -> list[Sample]:
 @samples("strided_slice")
 def _(name: str) -> list[Sample]:
     x = f(3, 4)
-    indexes = ((0, 3, 1), (1, 4, 2)), ((None, None, -1),), (None, 1), ("...", (1, 2, 1)), ((None, None, 1),), (), (-1, 0), ((2, 1, 1),), ((1, 3, 1), "...", None)
+    indexes = (
+        ((0, 3, 1), (1, 4, 2)),
+        ((None, None, -1),),
+        (None, 1),
+        ("...", (1, 2, 1)),
+        ((None, None, 1),),
+        (),
+        (-1, 0),
+        ((2, 1, 1),),
+        ((1, 3, 1), "...", None),
+    )
     return [sample(x, index=index) for index in indexes]
 
 
@@ -576,7 +646,11 @@ def _(name: str) -> list[Sample]:
 @samples("dynamic_strided_slice")
 def _(name: str) -> list[Sample]:
     at = "?"  # a number of the second input
-    return [sample(f(3, 4), (1,), index=((at, None, 1),), checks=FREE), sample(f(3, 4), (2,), index=(at,), checks=FREE), sample(f(3, 4), (0, 3), index=((at, at, 1),), checks=FREE)]
+    return [
+        sample(f(3, 4), (1,), index=((at, None, 1),), checks=FREE),
+        sample(f(3, 4), (2,), index=(at,), checks=FREE),
+        sample(f(3, 4), (0, 3), index=((at, at, 1),), checks=FREE),
+    ]
 
 
 @samples("tensor_strided_slice_update")
@@ -647,7 +721,10 @@ def _(name: str) -> list[Sample]:
 @samples("boolean_mask_grad")
 def _(name: str) -> list[Sample]:
     checks = Checks(shapes=False)
-    return [sample(f(2, 4), np.array([True, False, True]), (3, 4), axis=0, checks=checks), sample(f(3, 1), np.array([False, True]), (3, 2), axis=1, checks=checks)]
+    return [
+        sample(f(2, 4), np.array([True, False, True]), (3, 4), axis=0, checks=checks),
+        sample(f(3, 1), np.array([False, True]), (3, 2), axis=1, checks=checks),
+    ]
 
 
 @samples("nonzero")
@@ -668,7 +745,10 @@ def _(name: str) -> list[Sample]:
 
 @samples("dynamic_stitch")
 def _(name: str) -> list[Sample]:
-    return [sample([np.int32([0, 2]), np.int32([1, 3])], [f(2, 2), f(2, 2)], checks=FREE), sample([np.int32(1), np.int32([0, 2])], [f(3), f(2, 3)], checks=FREE)]
+    return [
+        sample([np.int32([0, 2]), np.int32([1, 3])], [f(2, 2), f(2, 2)], checks=FREE),
+        sample([np.int32(1), np.int32([0, 2])], [f(3), f(2, 3)], checks=FREE),
+    ]
 
 
 @samples("segment_sum", "segment_mean", "segment_max", "segment_min", "segment_prod")
@@ -750,7 +830,16 @@ def _(name: str) -> list[Sample]:
 def _(name: str) -> list[Sample]:
     return [
         sample(np.int32([1, 1, 4]), [], (-1, -1), rows=False, binary=False, dtype=td.int32, checks=FREE),
-        sample(np.int32([[1, 1, 4]]), [f(1, 3)], (7, -1), rows=True, binary=False, dtype=td.float32, checks=Checks(sizes_follow=False, constant=("weights",))),
+        sample(np.int32([1, 1, 4]), [f(3)], (-1, -1), rows=False, binary=False, dtype=td.float32, checks=FREE),
+        sample(
+            np.int32([[1, 1, 4]]),
+            [f(1, 3)],
+            (7, -1),
+            rows=True,
+            binary=False,
+            dtype=td.float32,
+            checks=Checks(sizes_follow=False, constant=("weights",)),
+        ),
         sample(np.int32([[1, 1], [0, 5]]), [], (-1, 3), rows=True, binary=True, dtype=td.int64, checks=FREE),
     ]
 
@@ -796,7 +885,12 @@ def _(name: str) -> list[Sample]:
 
 @samples("bitcast")
 def _(name: str) -> list[Sample]:
-    return [sample(f(3), dtype=td.int32), sample(i(3), dtype=td.uint8), sample(i(2, 4, dtype=np.uint8), dtype=td.int32), sample(f(2), dtype=td.float32)]
+    return [
+        sample(f(3), dtype=td.int32),
+        sample(i(3), dtype=td.uint8),
+        sample(i(2, 4, dtype=np.uint8), dtype=td.int32),
+        sample(f(2), dtype=td.float32),
+    ]
 
 
 @samples("stop_gradient")
@@ -858,7 +952,14 @@ def _(name: str) -> list[Sample]:
 
 @samples("py_function")
 def _(name: str) -> list[Sample]:
-    return [sample([f(2, 3, dtype=np.float64)], function=_double, dtypes=(td.float64,), checks=Checks(sizes_follow=False, edges=False, dtypes=(), shapes=False, order=1))]
+    return [
+        sample(
+            [f(2, 3, dtype=np.float64)],
+            function=_double,
+            dtypes=(td.float64,),
+            checks=Checks(sizes_follow=False, edges=False, dtypes=(), shapes=False, order=1),
+        )
+    ]
 
 
 @samples("py_function_gradient")
@@ -873,7 +974,11 @@ def _(name: str) -> list[Sample]:
 @samples("matmul")
 def _(name: str) -> list[Sample]:
     found = [sample(f(2, 3), f(3, 4))]
-    found += [sample(f(2, 3, 4), f(2, 5, 4), transpose_b=True), sample(f(4, 3), f(2, 4, 1), transpose_a=True), sample(f(3, 2), f(4, 3), transpose_a=True, transpose_b=True)]
+    found += [
+        sample(f(2, 3, 4), f(2, 5, 4), transpose_b=True),
+        sample(f(4, 3), f(2, 4, 1), transpose_a=True),
+        sample(f(3, 2), f(4, 3), transpose_a=True, transpose_b=True),
+    ]
     return [*found, sample(f(2, 0), f(0, 3)), sample(c(2, 3), c(3, 2))]
 
 
@@ -938,7 +1043,11 @@ def _(name: str) -> list[Sample]:
 
 @samples("solve")
 def _(name: str) -> list[Sample]:
-    return [sample(well(3, 3), f(3, 2), adjoint=False), sample(well(2, 3, 3), f(2, 3, 1), adjoint=True), sample(c(3, 3) + 3 * np.eye(3), c(3, 2), adjoint=True)]
+    return [
+        sample(well(3, 3), f(3, 2), adjoint=False),
+        sample(well(2, 3, 3), f(2, 3, 1), adjoint=True),
+        sample(c(3, 3) + 3 * np.eye(3), c(3, 2), adjoint=True),
+    ]
 
 
 @samples("triangular_solve")
@@ -964,7 +1073,11 @@ def _(name: str) -> list[Sample]:
 @samples("qr")
 def _(name: str) -> list[Sample]:
     checks = Checks(gradient_unknown=())  # which of two algorithms it takes depends on the shape
-    return [sample(f(4, 3), full_matrices=False, checks=checks), sample(f(3, 3), full_matrices=True, checks=checks), sample(f(2, 2, 3), full_matrices=False, checks=checks)]
+    return [
+        sample(f(4, 3), full_matrices=False, checks=checks),
+        sample(f(3, 3), full_matrices=True, checks=checks),
+        sample(f(2, 2, 3), full_matrices=False, checks=checks),
+    ]
 
 
 @samples("svd")
@@ -1032,7 +1145,11 @@ def _(name: str) -> list[Sample]:
 
 @samples("set_diag")
 def _(name: str) -> list[Sample]:
-    return [sample(f(3, 4), f(3), k=(0, 0), align="RIGHT_LEFT"), sample(f(3, 3), f(2, 3), k=(0, 1), align="RIGHT_LEFT"), sample(f(2, 3, 4), f(2, 3), k=(1, 1), align="LEFT_LEFT")]
+    return [
+        sample(f(3, 4), f(3), k=(0, 0), align="RIGHT_LEFT"),
+        sample(f(3, 3), f(2, 3), k=(0, 1), align="RIGHT_LEFT"),
+        sample(f(2, 3, 4), f(2, 3), k=(1, 1), align="LEFT_LEFT"),
+    ]
 
 
 @samples("band_part")
@@ -1197,7 +1314,10 @@ def _(name: str) -> list[Sample]:
 
 @samples("stateless_uniform", "stateless_normal", "stateless_truncated_normal")
 def _(name: str) -> list[Sample]:
-    found = [sample((2, 3), KEY, dtype=d, alg=a) for d, a in ((td.float32, "philox"), (td.float64, "threefry"), (td.bfloat16, "philox"), (td.float16, "philox"))]
+    found = [
+        sample((2, 3), KEY, dtype=d, alg=a)
+        for d, a in ((td.float32, "philox"), (td.float64, "threefry"), (td.bfloat16, "philox"), (td.float16, "philox"))
+    ]
     return [*found, sample((), KEY, dtype=td.float32), sample((0, 2), KEY, dtype=td.float32)]
 
 
@@ -1213,7 +1333,9 @@ def _(name: str) -> list[Sample]:
 
 @samples("stateless_gamma")
 def _(name: str) -> list[Sample]:
-    return [sample((2, 3), KEY, p(3), np.float32(1.5), checks=Checks(constant=("alpha",)))]  # a draw that is rejected or not is no smooth function of alpha
+    return [
+        sample((2, 3), KEY, p(3), np.float32(1.5), checks=Checks(constant=("alpha",)))
+    ]  # a draw that is rejected or not is no smooth function of alpha
 
 
 @samples("stateless_poisson")
@@ -1309,7 +1431,10 @@ def _(name: str) -> list[Sample]:
 @samples("frame_grad")
 def _(name: str) -> list[Sample]:
     checks = Checks(shapes=False)
-    return [sample(f(2, 3, 3), (2, 7), (3, 2), axis=-1, pad_end=False, checks=checks), sample(f(4, 3, 2), (7, 2), (3, 2), axis=0, pad_end=True, checks=checks)]
+    return [
+        sample(f(2, 3, 3), (2, 7), (3, 2), axis=-1, pad_end=False, checks=checks),
+        sample(f(4, 3, 2), (7, 2), (3, 2), axis=0, pad_end=True, checks=checks),
+    ]
 
 
 @samples("overlap_and_add")

@@ -363,10 +363,14 @@ def _used_up(records: list[Any]) -> Iterator[Any]:
 
 
 def _kept(tensor: Any, is_read: bool) -> Any:
-    """What a tape keeps of an input: the tensor (of a Variable the value it has now), or only its shape and dtype."""
-    if is_read:
-        return Tensor(tensor._buffer, tensor._key) if type(tensor) is Variable else tensor
-    return _shape_only(tensor)
+    """What a tape keeps of an input: the tensor (of a Variable the value it has now, which tapes outside take for it), or only its shape and dtype."""
+    if not is_read:
+        return _shape_only(tensor)
+    if type(tensor) is not Variable:
+        return tensor
+    value = Tensor(tensor._buffer, tensor._key)
+    value._id = tensor._id
+    return value
 
 
 def _shape_only(tensor: Any) -> SpecOnly:

@@ -199,7 +199,7 @@ def quietly(function: Any, *args: Any, **kwargs: Any) -> Any:
     try:
         return LOCAL.run(function, *args, **kwargs)
     except RuntimeError as error:
-        if "already entered" not in str(error):
+        if not state.is_reentry(error):
             raise
     return state.quiet_context().run(function, *args, **kwargs)
 

@@ -1,8 +1,8 @@
 """Gradients through branches and loops.
 
 A node is widened when its gradient is first asked for: its functions then also give what the way back needs. A branch gives nothing for what only the
-other one saves, or an empty list where nobody knows of what size zeros for it would be; a loop pushes what it saves on lists, which the loop on the way
-back pops, so that the last turn comes first. All these lists are values of a dtype ``list_of``, and so are their cotangents.
+other one saves, or an empty list where it could not say what zeros for it are; a loop pushes what it saves on lists, which the loop on the way back
+pops, so that the last turn comes first. All these lists are values of a dtype ``list_of``, and so are their cotangents.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from treadle.functions.retracing import History
 from treadle.functions.signature import Call, Key, Signature, TensorPart
 from treadle.functions.trace_lock import one_at_a_time
 from treadle.functions.tracing import trace
-from treadle.state import LOCAL, STATE
+from treadle.state import LOCAL, STATE, is_reentry
 from treadle.tensor import Tensor
 from treadle.tensorspec import TensorSpec
 from treadle.variable import Variable
@@ -105,36 +105,32 @@ class Function:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if STATE.busy or kwargs:
             return self._call(args, kwargs)
+        found = None
         try:
             if len(args) == 1:
                 (a,) = args
-                if type(a) is not Tensor:
-                    return self._call(args, kwargs)
-                buffer = a._buffer
-                run, key = self._fast[a._key, buffer.shape]
-                buffer = LOCAL.run(run, buffer)
+                if type(a) is Tensor:
+                    buffer = a._buffer
+                    found = self._fast[a._key, buffer.shape]
+                    run, key, _ = found
+                    buffer = LOCAL.run(run, buffer)
             else:
-                run, key = self._fast[tuple([(a._key, a._buffer.shape) if type(a) is Tensor else None for a in args])]
+                found = self._fast[tuple([(a._key, a._buffer.shape) if type(a) is Tensor else None for a in args])]
+                run, key, _ = found
                 buffer = LOCAL.run(run, *[a._buffer for a in args])
-            if key is not None:
-                tensor = _new(Tensor)
-                tensor._buffer = buffer
-                tensor._key = key
-                tensor._id = 0
-                return tensor
-            return buffer
-        except (KeyError, AttributeError) as error:
-            if error.__traceback__ is None or error.__traceback__.tb_next is not None:  # of the plan, not of the lookup
-                raise self._explained(error, args, kwargs) from error.__cause__
         except Exception as error:
-            if "already entered" not in str(error):
-                raise self._explained(error, args, kwargs) from error.__cause__
-        return self._call(args, kwargs)
-
-    def _explained(self, error: Exception, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Exception:
-        """The error of a plan with the user's line."""
-        concrete, call = self._find(args, kwargs)
-        return concrete.atomic.executable(concrete.atomic.place(call.inputs)).plan.explain(error)
+            if found is not None and not is_reentry(error):
+                raise found[2].explain(error) from error.__cause__
+            found = None  # a first call, or one from inside a running kernel
+        if found is None:
+            return self._call(args, kwargs)
+        if key is None:
+            return buffer
+        tensor = _new(Tensor)
+        tensor._buffer = buffer
+        tensor._key = key
+        tensor._id = 0
+        return tensor
 
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if _eager_functions:
@@ -156,9 +152,9 @@ class Function:
             self._fast.clear()
         parts = [(a._key, a._buffer.shape) for a in args]
         if concrete._is_single:
-            entry = (executable.plan.run, executable.keys[0])
+            entry = (executable.plan.run, executable.keys[0], executable.plan)
         else:
-            entry = (_arranged(executable, concrete), None)
+            entry = (_arranged(executable, concrete), None, executable.plan)
         self._fast[parts[0] if len(parts) == 1 else tuple(parts)] = entry
 
     def _find(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[ConcreteFunction, Call]:

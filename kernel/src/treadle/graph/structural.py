@@ -64,8 +64,8 @@ def _loop(inputs: Sequence[Spec], *, condition: Any, body: Any, carried: int, po
     """Run a body again and again.
 
     The inputs are the carried values, the captured ones and lists that are popped from their ends. The condition takes the carried and the captured
-    values; without one, the loop runs while the lists last, which are values of a dtype ``list_of``. The body takes carried, captured and popped values and gives the next carried values and
-    values to push; the results are the last carried values and the lists pushed.
+    values; without one, the loop runs while the lists last. The body takes carried, captured and popped values and gives the next carried values and
+    values to push; the results are the last carried values and the lists pushed. Lists are values of a dtype ``list_of``.
     """
     raise NotImplementedError
 

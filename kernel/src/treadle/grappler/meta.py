@@ -15,6 +15,7 @@ import numpy as np
 from treadle import plugins
 from treadle.collector import without_collector
 from treadle.contracts.passes import PassReport
+from treadle.dims import known_different
 from treadle.errors import GraphError
 from treadle.graph.graph import Graph
 from treadle.graph.verify import verify
@@ -47,13 +48,13 @@ class MetaOptimizer:
             return self._optimize(item)
 
     def _optimize(self, item: GrapplerItem) -> list[PassReport]:
-        nodes = len(item.graph)
+        nodes, face = len(item.graph), _face(item.graph)
         excluded: list[PassReport] = []
         check_each = self._schedule.verify != "off"
         while True:
-            reports = self._attempt(item, {r.name for r in excluded}, check_each)
+            reports = self._attempt(item, {r.name for r in excluded}, check_each, face)
             culprit = next((r for r in reports if r.error is not None), None)
-            if culprit is None and not check_each and _is_broken(item.graph):
+            if culprit is None and not check_each and _damage(None, item, face) is not None:
                 check_each = True  # find out which pass it was
             elif culprit is None:
                 culprit = self._unsettled(item, reports)
@@ -68,7 +69,7 @@ class MetaOptimizer:
             plugins.host.call("treadle_pass_finished", report=report)
         return excluded + reports
 
-    def _attempt(self, item: GrapplerItem, excluded: set[str], check_each: bool) -> list[PassReport]:
+    def _attempt(self, item: GrapplerItem, excluded: set[str], check_each: bool, face: list[Any]) -> list[PassReport]:
         """Go round until nothing changes, or a pass goes wrong, which is then the last one reported."""
         reports: list[PassReport] = []
         passes = [p for p in self._schedule.passes if p.instance.name not in excluded]
@@ -81,7 +82,7 @@ class MetaOptimizer:
                 report = self._run(line, item, round_)
                 reports.append(report)
                 if report.error is None and report.changed and check_each:
-                    report.error = _damage(before, item)
+                    report.error = _damage(before, item, face)
                 if report.error is not None:
                     return reports
                 unchanged = 0 if report.changed else unchanged + 1
@@ -108,10 +109,12 @@ class MetaOptimizer:
         start = time.perf_counter()
         try:
             report.changed = bool(line.instance.run(item, context))
-        except Exception as error:
+            report.nodes_after = len(item.graph)
+        except (KeyboardInterrupt, GeneratorExit):
+            raise
+        except BaseException as error:  # a pass is a plugin's code; it may even call sys.exit
             report.error = f"{type(error).__name__}: {error}"
         report.seconds = time.perf_counter() - start
-        report.nodes_after = len(item.graph)
         report.rewrites = dict(context.rewrites)
         return report
 
@@ -124,23 +127,33 @@ class MetaOptimizer:
         )
 
 
-def _is_broken(graph: Graph) -> bool:
-    try:
-        verify(graph)
-    except GraphError:
-        return True
-    return False
+def _face(graph: Graph) -> list[Any]:
+    """What a caller sees of a graph: dtype, dims and kind of its inputs and its results."""
+    return [[(v.spec.dtype, v.spec.dims, v.spec.resource) for v in values] for values in (graph.inputs, graph.outputs)]
 
 
-def _damage(before: Graph | None, item: GrapplerItem) -> str | None:
-    """What is wrong with a graph after a pass, compared with before where results are to be compared; None if nothing is."""
+def _damage(before: Graph | None, item: GrapplerItem, face: list[Any]) -> str | None:
+    """What is wrong with a graph after a pass: with itself, for its caller, and where results are compared, with those; None if nothing is."""
     try:
         verify(item.graph)
+        for what, was, now in zip(("inputs", "results"), face, _face(item.graph), strict=True):
+            if len(was) != len(now) or any(a[0] is not b[0] or a[2] != b[2] or _differ(a[1], b[1]) for a, b in zip(was, now, strict=True)):
+                return f"broke the graph: its {what} were {_shown(was)} and are {_shown(now)}"
         if before is not None:
             _same_results(before, item.graph, item.device)
-    except GraphError as error:
+    except Exception as error:
         return f"broke the graph: {error}"
     return None
+
+
+def _differ(a: Any, b: Any) -> bool:
+    if a is None or b is None:
+        return False
+    return len(a) != len(b) or any(known_different(x, y) for x, y in zip(a, b, strict=True))
+
+
+def _shown(specs: list[Any]) -> str:
+    return ", ".join(f"{dtype.name}{'?' if dims is None else list(map(str, dims))}" for dtype, dims, _ in specs) or "none"
 
 
 def _same_results(before: Graph, after: Graph, device: Any) -> None:

@@ -67,7 +67,7 @@ registry.on_invalidate(_forget)
 def _make(current: settings.Settings) -> Schedule:
     if current.schedule is None:
         record = plugins.host.load("treadle.plugins", DEFAULT)
-        names = tuple(record.thing) if record is not None and record.thing is not None else ()
+        names = () if record is None or record.thing is None else _names(record)
         origin = f"default of {record.distribution} {record.version}" if record is not None else "default"
     else:
         names, origin = tuple(current.schedule), current.origin.get("optimizer.schedule", "default")
@@ -77,6 +77,18 @@ def _make(current: settings.Settings) -> Schedule:
     passes = tuple(line for line in (_line(name, origin, current) for name in names) if line is not None)
     _check_order(passes, origin)
     return Schedule(passes, current.rounds, current.verify, current.fast_math)
+
+
+def _names(record: plugins.PluginRecord) -> tuple[str, ...]:
+    """The default schedule that a plugin offers.
+
+    Raises:
+        ConfigError: it is no tuple of names.
+    """
+    thing = record.thing
+    if not isinstance(thing, tuple | list) or not all(isinstance(n, str) for n in thing):
+        raise ConfigError(f"the default schedule of {record.distribution} {record.version} ({record.value}) is {thing!r}; expected a tuple of names of passes")
+    return tuple(thing)
 
 
 def available() -> list[str]:
@@ -105,7 +117,11 @@ def _line(name: str, origin: str, current: settings.Settings) -> ScheduledPass |
         raise ConfigError(f"{origin} [optimizer] schedule: no pass is called {name!r}; passes: {', '.join(available()) or 'none'}")
     given = current.pass_options.get(name)
     checked = {} if given is None else check_options(name, options_of(pass_class), given.options, given.origin)
-    instance = pass_class(**checked)
+    try:
+        instance = pass_class(**checked)
+    except Exception as error:
+        where = origin if given is None else given.origin
+        raise ConfigError(f"{where} [optimizer.{name}]: the pass refuses these options {checked}: {type(error).__name__}: {error}") from error
     options = {o: (getattr(instance, o), given.origin if given is not None and o in checked else "default") for o in options_of(pass_class)}
     return ScheduledPass(instance, registry.passes[name].plugin, origin, options)
 

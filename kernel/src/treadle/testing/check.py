@@ -21,8 +21,8 @@ from treadle.testing.ways import eager
 def check_op(op: Any, *inputs: Any, checks: Checks | None = None, **attrs: Any) -> Report:
     """Prove on example inputs that contract, kernel and gradient of an op agree.
 
-    Checked are: inference against reality, for shapes known, sizes unknown and ranks unknown; results that are C-contiguous, of the inferred dtype, in
-    memory of their own (unless the op says ``aliases=True``); inputs that stay as they are; the same bits eagerly, traced, folded, for inputs
+    Checked are: inference against reality, for shapes known, sizes unknown and ranks unknown; results that are C-contiguous, of the inferred dtype,
+    in memory of their own (unless the op says ``aliases=True``); inputs that stay as they are; the same bits eagerly, traced, folded, for inputs
     that lie otherwise in memory and with ``out=``; every dtype, special value, other shape and host value: taken as inference says, or refused
     by both; gradients against central differences in float64, and the same eagerly, traced and from outside a traced function, to second order.
 

@@ -160,9 +160,9 @@ def _tensors(arrays: list[Array]) -> list[Any]:
 
 
 def _draw(rng: np.random.Generator, like: Array) -> Array:
-    drawn: Array = rng.standard_normal(like.shape).astype(like.real.dtype)
+    drawn: Array = np.asarray(rng.standard_normal(like.shape), like.real.dtype)
     if like.dtype.kind == "c":
-        drawn = (drawn + 1j * rng.standard_normal(like.shape)).astype(like.dtype)
+        drawn = np.asarray(drawn + 1j * rng.standard_normal(like.shape), like.dtype)
     return drawn
 
 
@@ -292,7 +292,7 @@ def _difference(
     """The derivative by a central difference of fourth order, and how large the terms are that cancel in it."""
 
     def at(times: float) -> list[Array]:
-        moved = [a + (times * step * directions[i]).astype(a.dtype) if i in along else a for i, a in enumerate(arrays)]
+        moved = [np.asarray(a + times * step * directions[i], a.dtype) if i in along else a for i, a in enumerate(arrays)]
         return [np.asarray(r) for r in function(_tensors(moved))]
 
     ends = [at(times) for times in (-2, -1, 1, 2)]

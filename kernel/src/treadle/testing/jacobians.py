@@ -80,9 +80,8 @@ def _theoretical(f: Callable[..., Any], tensors: list[Any], which: int) -> Array
 def _numerical(f: Callable[..., Any], tensors: list[Any], which: int, step: float) -> Array:
     original = np.array(np.asarray(tensors[which]))
     dtype = _real_dtype(tensors[which])
-    columns: list[Array] = []
     first = convert_to_tensor(f(*tensors))
-    wide = np.float32 if _real_dtype(first).itemsize < 4 else _real_dtype(first)
+    wide: np.dtype[Any] = np.dtype(np.float32) if _real_dtype(first).itemsize < 4 else _real_dtype(first)
 
     def at(column: int, change: float) -> Array:
         moved = original.copy()
@@ -91,9 +90,6 @@ def _numerical(f: Callable[..., Any], tensors: list[Any], which: int, step: floa
         return _real(np.asarray(convert_to_tensor(f(*given))), wide)
 
     count = _real(original, dtype).size
-    for column in range(count):
-        columns.append(
-            (at(column, step) - at(column, -step)) / wide(2 * step) if isinstance(wide, type) else (at(column, step) - at(column, -step)) / (2 * step)
-        )
+    columns = [(at(column, step) - at(column, -step)) / wide.type(2 * step) for column in range(count)]
     rows = _real(np.asarray(first), wide).size
     return np.stack(columns, 1).astype(dtype) if columns else np.zeros((rows, 0), dtype)

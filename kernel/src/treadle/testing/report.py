@@ -52,7 +52,8 @@ class Report:
         """Note a check, and the problem if it does not hold."""
         self.done[check] += 1
         if not holds:
-            self.problems.append(Problem(check, str(case), shown(got), shown(want)))
+            got, want = getattr(got, "value", got), getattr(want, "value", want)
+            self.problems.append(Problem(check, str(case), shown(got) + first_difference(got, want), shown(want)))
         return holds
 
     def raise_if_bad(self) -> Report:
@@ -82,6 +83,21 @@ class OpCheckError(AssertionError):
     def __init__(self, report: Report) -> None:
         super().__init__(str(report))
         self.report = report
+
+
+def first_difference(got: Any, want: Any) -> str:
+    """Where two arrays, or two lists of them, differ first and by what; empty for anything else."""
+    if isinstance(got, list) and isinstance(want, list) and len(got) == len(want):
+        told = ((i, first_difference(a, b)) for i, (a, b) in enumerate(zip(got, want, strict=True)))
+        return next((f" (result {i}{text})" if len(got) > 1 else text for i, text in told if text), "")
+    if not isinstance(got, np.ndarray) or not isinstance(want, np.ndarray) or got.shape != want.shape or got.dtype != want.dtype:
+        return ""
+    with np.errstate(all="ignore"):
+        places = np.argwhere((got != want) & ((got == got) | (want == want)))
+    if not len(places):
+        return ""
+    at = tuple(places[0].tolist())
+    return f" differs first at {list(at)}: {got[at]!r} instead of {want[at]!r}"
 
 
 def shown(value: Any) -> str:

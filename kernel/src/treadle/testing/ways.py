@@ -40,10 +40,10 @@ class Outcome:
         except Exception as error:  # a kernel's or a gradient's
             self.error = error
 
-    def __str__(self) -> str:
-        from treadle.testing.report import shown
-
-        return shown(self.error) if self.error is not None else shown(self.arrays)
+    @property
+    def value(self) -> Any:
+        """The arrays, or the error."""
+        return self.arrays if self.error is None else self.error
 
 
 def tensor_of(array: Array, layout: str = "") -> Tensor:

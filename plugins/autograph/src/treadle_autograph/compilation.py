@@ -149,6 +149,8 @@ def _renamed(code: CodeType, name: str, qualname: str, part: Part, result: Compi
             else:
                 inner = f"{qualname}{'.<locals>' if is_function else ''}.{const.co_name}"
                 const = _renamed(const, const.co_name, inner, Part(object(), False), result)
+        elif not is_function and const == code.co_qualname:
+            const = qualname  # what the class body sets __qualname__ to
         consts.append(const)
     twin = code.replace(co_consts=tuple(consts), co_name=name, co_qualname=qualname)
     result.parts.append((twin, part))

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 from treadle_autograph.flow import mark_reads
-from treadle_autograph.names import COMPREHENSIONS, HIDDEN, SCOPES, parameters
+from treadle_autograph.names import COMPREHENSIONS, FRAME_READERS, HIDDEN, SCOPES, parameters
 
 OPERATORS = HIDDEN
 """The name under which converted code finds the operators."""
@@ -27,7 +27,6 @@ _COMPARISONS = {
 _BOOLS = frozenset({"isinstance", "issubclass", "hasattr", "callable"})
 _AS_THEY_ARE = _BOOLS | {"getattr", "setattr", "delattr", "type", "id", "repr", "str", "list", "tuple", "dict", "set", "frozenset", "print", "super"}
 """Builtins that never need conversion, unless the function binds their name."""
-_FRAME_READERS = frozenset({"locals", "vars", "dir", "eval", "exec"})
 _LEAVES = (ast.Constant, ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cmpop)
 
 
@@ -175,7 +174,7 @@ class Expressions:
     def _call(self, node: ast.Call, quick: bool) -> Any:
         function = node.func
         if isinstance(function, ast.Name) and function.id not in self._known:
-            if function.id in _FRAME_READERS and (special := self._frame_reader(node, quick)) is not None:
+            if function.id in FRAME_READERS and (special := self._frame_reader(node, quick)) is not None:
                 return special
             if function.id == "super" and not node.args and not node.keywords and self._first is not None:
                 return replaced(node, args=[located(ast.Name("__class__", ast.Load()), node), located(ast.Name(self._first, ast.Load()), node)])

@@ -15,6 +15,8 @@ SCOPES = (*FUNCTIONS, ast.ClassDef)
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 HIDDEN = "ag__"
 """What every generated name begins with."""
+FRAME_READERS = frozenset({"locals", "vars", "dir", "eval", "exec"})
+"""Builtins that see all names of the function that calls them."""
 
 
 def bound(nodes: Iterable[ast.AST]) -> set[str]:
@@ -178,3 +180,5 @@ class Scope:
                     for deeper in ast.walk(inner):
                         if isinstance(deeper, ast.Nonlocal):
                             self.rebound |= set(deeper.names) & mine
+                elif isinstance(inner, ast.Name) and inner.id in FRAME_READERS:
+                    self.shared |= mine

@@ -6,7 +6,7 @@ gradient of second order has them, and nothing must be declared twice.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 from treadle import nest
 from treadle.autodiff.tape import GradientTape, UnconnectedGradients
@@ -50,7 +50,7 @@ class ForwardAccumulator:
             self._tangents.append(tangent)
         self._tape = GradientTape(persistent=True, watch_accessed_variables=False)
 
-    def __enter__(self) -> ForwardAccumulator:
+    def __enter__(self) -> Self:
         self._tape.__enter__()
         self._tape.watch(self._primals)
         return self
