@@ -219,7 +219,8 @@ def _of_numbers(value: Any, leaves: Any, kind: type, wanted: DType | None, hint:
                 raise DTypeError(
                     f"{value!r} does not fit int64, the widest integer dtype for a Python number; give a dtype such as td.uint64"
                 ) from None
-        return np.array(value, {float: np.float32, complex: np.complex128, bool: np.bool_}[kind])
+        with np.errstate(all="ignore"):
+            return np.array(value, {float: np.float32, complex: np.complex128, bool: np.bool_}[kind])
     if not _holds(wanted, kind):
         shown = repr(value) if len(repr(value)) < 60 else repr(value)[:57] + "..."
         raise DTypeError(f"Cannot convert {shown} (Python {kind.__name__}) to a tensor of dtype {wanted.name}. Use td.cast, or a value of that kind.")
@@ -230,6 +231,13 @@ def _of_numbers(value: Any, leaves: Any, kind: type, wanted: DType | None, hint:
             numbers = leaves if isinstance(leaves, list) else (leaves,)
             wrong = next((n for n in numbers if not wanted.min <= n <= wanted.max), value)
             raise NumberOutOfRange(f"{wrong} is out of range for {wanted.name}, which holds {wanted.min} to {wanted.max}") from None
+    try:
+        return _cast_numbers(value, kind, wanted)
+    except OverflowError:
+        raise NumberOutOfRange(f"{repr(value)[:60]} is out of range for {wanted.name}") from None
+
+
+def _cast_numbers(value: Any, kind: type, wanted: DType) -> np.ndarray[Any, Any]:
     with np.errstate(all="ignore"):
         return (
             np.array(value, np.float64 if kind is not complex else np.complex128).astype(wanted.numpy)

@@ -106,6 +106,15 @@ def close(name: str) -> None:
         registry.invalidate()
 
 
+def _after_fork() -> None:
+    """A thread that is gone in the child may have held the lock."""
+    global _lock
+    _lock = threading.RLock()
+
+
+state.after_fork(_after_fork)
+
+
 class device:
     """Place what has no inputs, and what is created, on a device: ``with td.device("/GPU:0"): ...``.
 

@@ -303,3 +303,12 @@ def _holds(operator: str, wanted: str) -> bool:
 
 
 host = Host()
+
+
+def _after_fork() -> None:
+    """A thread that is gone in the child may have held these."""
+    host._lock = threading.RLock()
+    the_registry.renew_lock()
+
+
+state.after_fork(_after_fork)

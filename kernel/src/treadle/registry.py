@@ -132,6 +132,8 @@ class Registry:
 
     def add_public(self, path: str, thing: Any) -> None:
         """Offer ``thing`` as ``treadle.<path>``."""
+        if not isinstance(path, str) or not all(part.isidentifier() for part in path.split(".")):
+            raise PluginError(f"plugin {self._plugin!r} offers the public name {path!r}; expected names joined by dots")
         self._put(self.names, "the public name", path, thing)
 
     def add_ops(self, *modules: str) -> None:
@@ -188,6 +190,8 @@ class Registry:
         """Register a device type. This does not open a device."""
         if not (isinstance(device, type) and issubclass(device, Device)) or not isinstance(getattr(device, "type", None), str):
             raise PluginError(f"plugin {self._plugin!r} registers {device!r} as a device; expected a subclass of Device with a `type`")
+        if device.type != device.type.upper():
+            raise PluginError(f"plugin {self._plugin!r} registers the device type {device.type!r}; device types are written in upper case")
         self._put(self.devices, "device type", device.type, device)
 
     def add_pass(self, pass_class: Any, name: str | None = None) -> None:
@@ -209,8 +213,15 @@ class Registry:
             role: its name.
             function: what fills it, or ``"module:name"`` of that, to be imported when it is first needed.
         """
+        is_path = isinstance(function, str) and ":" in function
+        if not isinstance(role, str) or not (is_path or callable(function)):
+            raise PluginError(f"plugin {self._plugin!r} fills the role {role!r} with {function!r}; expected a function, or 'module:name' of one")
         load = functools.partial(_named, function) if isinstance(function, str) else None
         self._put(self.roles, "the role", role, None if load else function, load)
+
+    def renew_lock(self) -> None:
+        """After a fork: a thread that is gone may have held the lock."""
+        self._lock = threading.RLock()
 
     # ------------------------------------------------------------------ asking
 

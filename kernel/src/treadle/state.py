@@ -60,6 +60,7 @@ def quiet_context() -> Context:
 own_packages: set[str] = {"treadle"}
 """Packages whose lines are not the user's: the kernel, and every plugin found."""
 
+
 def is_reentry(error: BaseException) -> bool:
     """True for the error of entering the thread's quiet context while a kernel of the thread is running."""
     return type(error) is RuntimeError and str(error).startswith("cannot enter context")

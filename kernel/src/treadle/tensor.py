@@ -194,7 +194,8 @@ class Tensor(Operators):
         return self._key.device.copy_out(self._buffer)  # type: ignore[no-any-return]
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
-        view = self._host().view()
+        host = self._host()
+        view = np.asarray(memoryview(host).toreadonly()) if host.dtype.isbuiltin == 1 and host.flags.c_contiguous else host.view()
         view.flags.writeable = False
         if dtype is not None and view.dtype != dtype:
             if copy is False:

@@ -39,7 +39,10 @@ def custom_gradient(f: Callable[..., Any] | None = None) -> Any:
     def decorated(*args: Any, **kwargs: Any) -> Any:
         with_tensors = [convert_to_tensor(a) if _is_tensor_like(a) else a for a in args]
         with GradientTape() as watcher:  # tapes outside see the body too: the gradient may read what it computed
-            result, gradient = function(*with_tensors, **kwargs)
+            pair = function(*with_tensors, **kwargs)
+        if not isinstance(pair, tuple | list) or len(pair) != 2 or not callable(pair[1]):
+            raise TypeError(f"{function.__name__!r} must give (result, gradient function), as td.custom_gradient says; it gives {pair!r}")
+        result, gradient = pair
         variables = [v for v in watcher.watched_variables() if v.trainable and not any(v is a for a in args)]
         if not LOCAL.tapes and LOCAL.graph is None:
             return result
@@ -61,7 +64,7 @@ def custom_gradient(f: Callable[..., Any] | None = None) -> Any:
             flat = nest.flatten(given) if isinstance(given, list | tuple | dict) else [given]
             if len(flat) != len(sources):
                 raise InvalidArgumentError(f"the gradient function of {function.__name__!r} gives {len(flat)} gradients for {len(sources)} arguments")
-            return [None if g is None else convert_to_tensor(g) for g in [*flat, *of_variables]]
+            return [_fitting(g, source, function.__name__) for g, source in zip([*flat, *of_variables], [*sources, *variables], strict=True)]
 
         outputs = _marked([convert_to_tensor(t) for t in nest.flatten(result)], [*sources, *variables], pull)
         for tape in LOCAL.tapes:
@@ -83,6 +86,18 @@ def _marked(results: list[Any], sources: list[Any], pull: Callable[[list[Any]], 
     specs = [v.spec for v in inputs[: len(results)]]
     node = graph.add(CUSTOM, inputs, {"pull": pull, "count": len(results)}, specs=specs)
     return [SymbolicTensor(v) for v in node.outputs]
+
+
+def _fitting(gradient: Any, source: Any, name: str) -> Any:
+    """A gradient that the user gave, as a tensor of the dtype and a shape that fit what it is of."""
+    if gradient is None:
+        return None
+    tensor = convert_to_tensor(gradient, None, source.dtype)
+    if tensor.dtype is not source.dtype or not tensor.shape.is_compatible_with(source.shape):
+        raise InvalidArgumentError(
+            f"the gradient function of {name!r} gives {tensor.dtype.name} of shape {tensor.shape} for an argument that is {source.dtype.name} of shape {source.shape}"
+        )
+    return tensor
 
 
 def _is_tensor_like(value: Any) -> bool:

@@ -292,6 +292,10 @@ class GradientTape:
         accumulate = registry.role("accumulate")
         cotangents: dict[int, Any] = {}
         for target, seed in zip(targets, seeds, strict=True):
+            if not isinstance(target, Operators):
+                raise TypeError(
+                    f"the target of a gradient is {target!r} ({type(target).__name__}); it must be a tensor. Does a function forget its return?"
+                )
             identity = target._id
             if identity not in self._watched or not target.dtype.is_differentiable:
                 continue

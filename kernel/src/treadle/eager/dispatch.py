@@ -13,7 +13,7 @@ from treadle.contracts.op import Op
 from treadle.contracts.spec import Spec
 from treadle.conversion import convert_to_tensor, host_array, host_spec, host_value, place
 from treadle.dtypes import DType
-from treadle.errors import DTypeError, InvalidArgumentError, KernelNotFoundError, OpError, ResourceExhaustedError, ShapeError
+from treadle.errors import DTypeError, InvalidArgumentError, KernelNotFoundError, OpError, PluginError, ResourceExhaustedError, ShapeError
 from treadle.registry import open_devices, registry
 from treadle.state import LOCAL
 from treadle.symbolic import SYMBOLIC, SymbolicTensor, leaked
@@ -168,6 +168,7 @@ def run(op: Op, inputs: list[Any], attrs: dict[str, Any]) -> list[Tensor]:
     inputs, device = together(op, inputs)
     key = table_key(op, inputs, attrs, device)
     row = op.table.get(key)
+    is_new = row is None
     if row is None:
         row = resolve(op, inputs, attrs, device)
         if open_devices.get(device.name) is device:
@@ -179,6 +180,8 @@ def run(op: Op, inputs: list[Any], attrs: dict[str, Any]) -> list[Tensor]:
         result = kernel(*buffers, **attrs) if op.effect == "io" else quietly(kernel, *buffers, **attrs)
     except Exception as error:
         raise explain(op, inputs, attrs, error) from error
+    if is_new:
+        check_results(op, inputs, attrs, result, buffers, device)
     if op.outputs == "one":
         return [_wrap(result, keys, array)]
     if op.outputs == "none":
@@ -186,6 +189,38 @@ def run(op: Op, inputs: list[Any], attrs: dict[str, Any]) -> list[Tensor]:
     if op.outputs == "list":
         return [_wrap(buffer, keys, array) for buffer in result]
     return [_wrap(buffer, key, array) for buffer, key in zip(result, keys, strict=True)]
+
+
+def check_results(op: Op, inputs: list[Any], attrs: dict[str, Any], result: Any, buffers: list[Any], device: Any) -> None:
+    """Hold a kernel, the first time it runs for these dtypes, to what its contract promises.
+
+    Raises:
+        PluginError: it gives something else than inference says, or memory of its inputs though the op does not say ``aliases``.
+    """
+    specs = infer(op, [spec_of(entry) for entry in inputs], attrs)
+    results = [result] if op.outputs == "one" else [] if op.outputs == "none" else result
+    if not isinstance(results, list | tuple) or len(results) != len(specs):
+        raise _broken_promise(op, f"{len(specs)} results, as a tuple or list", repr(result)[:80])
+    given = [b for entry in buffers for b in (entry if isinstance(entry, list) else [entry]) if isinstance(b, np.ndarray)]
+    for spec, buffer in zip(specs, results, strict=True):
+        if not hasattr(spec.dtype, "numpy") or isinstance(buffer, list):
+            continue
+        shape, dtype = getattr(buffer, "shape", None), getattr(buffer, "dtype", None)
+        if shape is None or dtype != spec.dtype.numpy:
+            raise _broken_promise(
+                op, f"an array of dtype {spec.dtype.name}", f"{type(buffer).__name__} {'' if dtype is None else f'of dtype {dtype}'}"
+            )
+        fits = spec.dims is None or (
+            len(spec.dims) == len(shape) and not any(isinstance(d, int) and d != n for d, n in zip(spec.dims, shape, strict=True))
+        )
+        if not fits:
+            raise _broken_promise(op, f"the shape {spec.shape}", f"the shape {tuple(shape)}")
+        if not op.aliases and isinstance(buffer, np.ndarray) and any(np.may_share_memory(buffer, b) for b in given):
+            raise _broken_promise(op, "memory of its own (the op does not say aliases=True)", "memory of an input")
+
+
+def _broken_promise(op: Op, promised: str, found: str) -> PluginError:
+    return PluginError(f"the kernel of op {op.name!r} (plugin {op.plugin!r}) gives {found}, and its contract promises {promised}")
 
 
 def _wrap(buffer: Any, key: Any, array: type) -> Tensor:
@@ -280,7 +315,11 @@ def infer(op: Op, specs: list[Any], attrs: dict[str, Any]) -> list[Spec]:
         raise
     if isinstance(result, Spec):
         return [result]
-    return [] if result is None else list(result)
+    if result is None and op.outputs == "none":
+        return []
+    if not isinstance(result, tuple | list) or not all(isinstance(s, Spec) for s in result):
+        raise PluginError(f"the inference of op {op.name!r} (plugin {op.plugin!r}) gives {result!r}; expected a Spec, or a tuple or list of them")
+    return list(result)
 
 
 def find_kernel(op: Op, device: Any, dtype: DType | None) -> Any:

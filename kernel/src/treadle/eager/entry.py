@@ -32,7 +32,7 @@ def make_entry(op: Op, infer: Callable[..., Any]) -> FunctionType:
     namespace["ENTRY"] = entry
     entry.__doc__ = infer.__doc__
     entry.__module__ = infer.__module__
-    entry.__qualname__ = infer.__qualname__
+    entry.__qualname__ = op.name
     entry.op = op  # type: ignore[attr-defined]
     op.entry = entry
     return entry

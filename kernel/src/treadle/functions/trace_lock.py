@@ -9,7 +9,7 @@ from typing import Any
 
 from treadle import state
 
-_MOST_NESTED_TRACES = 200
+_MOST_NESTED_TRACES = 24
 
 
 class _Trace:

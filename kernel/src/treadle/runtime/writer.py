@@ -46,6 +46,7 @@ class Writer:
         self.namespace.update(READ=self._read, ASSIGN=self._assign)
         self.names: dict[Value, str] = {}
         self.views: dict[Value, int] = {}
+        self.fresh: set[Value] = set()
         self.nodes_by_line: dict[int, Node] = {}
         self._free_names: list[str] = []
         self._counter = 0
@@ -219,6 +220,8 @@ class Writer:
         attrs = [f"{attr}={self._literal(value)}" for attr, value in node.attrs.items()]
         is_ufunc = isinstance(kernel, np.ufunc) and kernel.nout == 1 and kernel.nin == len(node.inputs) and not attrs
         target = None
+        if is_ufunc or row.out:
+            self.fresh.update(node.outputs)
         if op.outputs == "one" and (is_ufunc or row.out):
             target = self._overwritten(node) if op.elementwise and is_ufunc else None
             if target is None and self._wants_arena(node):
@@ -289,13 +292,13 @@ class Writer:
     def _overwritten(self, node: Node) -> str | None:
         """The name of an input that the result may be written over.
 
-        Never a complex one: NumPy rounds a complex product otherwise where operands and result overlap.
+        Only one that a kernel certainly made anew: a ufunc, or one that fills ``out``. Never a complex one: NumPy rounds a complex product otherwise where operands and result overlap.
         """
         spec = node.out.spec
         if spec.dtype.is_complex:
             return None
         for value in node.inputs:
-            if value.spec.dtype is spec.dtype and value.spec.dims == spec.dims and spec.dims is not None and self.live.may_overwrite(value, node):
+            if value in self.fresh and value.spec.dtype is spec.dtype and value.spec.dims == spec.dims and spec.dims is not None and self.live.may_overwrite(value, node):
                 if self.live.memory[node.out].escapes and value in self.views:
                     continue
                 view = self.views.pop(value, None)

@@ -1,203 +1,25 @@
 """Functions over the rows of tensors: map_fn, vectorized_map, scan, foldl and foldr.
 
-Eagerly they are Python loops; while tracing one loop of the graph, whose body is traced once and whose results are gathered in TensorArrays.
-Elements may be nested, and gradients of any order flow either way.
+Elements may be nested, and gradients of any order flow, eagerly and while tracing; how the rows are gone over is in ``row_loops``.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
-from treadle import nest, state
-from treadle.contracts.spec import Spec
+from treadle import nest
 from treadle.conversion import convert_to_tensor
 from treadle.declare import public
-from treadle.dims import Dim, known_different
-from treadle.dtypes import DType, as_dtype, int32
-from treadle.errors import DTypeError, InvalidArgumentError, ShapeError
-from treadle.functions.control_flow import while_loop
-from treadle.graph.func_graph import FuncGraph
+from treadle.dtypes import as_dtype
+from treadle.errors import DTypeError, InvalidArgumentError
 from treadle.shapes import TensorShape
 from treadle.state import LOCAL
-from treadle.symbolic import SymbolicTensor
 from treadle.tensorspec import TensorSpec
-from treadle_ops.broadcasting import axis_size
-from treadle_ops.comparison import greater_equal, less
-from treadle_ops.creation import zeros
-from treadle_ops.elementwise import add, subtract
 from treadle_ops.flow import stop_gradient
-from treadle_ops.indexing import getitem
-from treadle_ops.joining import concat_op, stack, unstack
-from treadle_ops.tensor_array import TensorArray
-
-Step = Callable[[list[Any], list[Any]], tuple[list[Any], list[Any]]]
-"""From what is carried and one row of each element to what is carried on and what is gathered."""
-
-
-class Rows:
-    """The elements of a call, all with the same first size.
-
-    Args:
-        elems: a tensor or a structure of them.
-        what: the function's name, for messages.
-        broadcasts: whether a first size of 1 stands for any.
-
-    Attributes:
-        tensors: the elements in order.
-        count: their first size, where it is known; else None.
-    """
-
-    def __init__(self, elems: Any, what: str, broadcasts: bool = False) -> None:
-        self.structure = elems
-        self.what = what
-        self.tensors = [convert_to_tensor(e) for e in nest.flatten(elems)]
-        if not self.tensors:
-            raise ValueError(f"{what}: elems has no tensors; give at least one")
-        for tensor in self.tensors:
-            if tensor.shape.rank == 0:
-                raise ShapeError(f"{what}: elements in elems must be 1+ dimensional tensors, not scalars")
-        sizes = [None if t.dims is None else t.dims[0] for t in self.tensors]
-        whole = [i for i, size in enumerate(sizes) if not (broadcasts and size == 1)] or [0]
-        self.repeated = {i for i in range(len(sizes)) if i not in whole}
-        for i in whole[1:]:
-            a, b = sizes[whole[0]], sizes[i]
-            if a is not None and b is not None and known_different(a, b):
-                raise ShapeError(f"{what}: the elements have the first sizes {a} and {b}; they must be equal")
-        self.count: int | None = next((size for i, size in enumerate(sizes) if i in whole and isinstance(size, int)), None)
-        self.measure = self.tensors[whole[0]]
-
-    def pack(self, row: Sequence[Any]) -> Any:
-        """One row of each element, in their structure."""
-        return nest.pack_sequence_as(self.structure, list(row))
-
-    def size(self, less: int = 0) -> Any:
-        """The number of rows, or some less: a tensor, or an int where it is known."""
-        if self.count is not None:
-            return max(self.count - less, 0)
-        size = axis_size(self.measure, axis=0)
-        return subtract(size, less) if less else size
-
-    def row(self, index: int) -> list[Any]:
-        """The first or the last row: ``index`` is 0 or -1."""
-        return [getitem(t, 0 if i in self.repeated else index) for i, t in enumerate(self.tensors)]
-
-    def each(self) -> list[list[Any]]:
-        """Every row, eagerly."""
-        columns = [unstack(t) for t in self.tensors]
-        return [[column[0 if i in self.repeated else turn] for i, column in enumerate(columns)] for turn in range(self.count or 0)]
-
-    def arrays(self) -> list[TensorArray]:
-        """A TensorArray of rows for each element."""
-        return [TensorArray(t.dtype, size=0, dynamic_size=True).unstack(t) for t in self.tensors]
-
-    def spec(self, i: int) -> Spec:
-        """What is known of a row of one element."""
-        tensor = self.tensors[i]
-        return Spec(None if tensor.dims is None else tuple(d if isinstance(d, int) else Dim.symbol() for d in tensor.dims[1:]), tensor.dtype)
-
-
-class Gathered:
-    """What one result of the step is gathered in: its dtype, and what is found out of its shape."""
-
-    def __init__(self, dtype: DType, shape: TensorShape) -> None:
-        self.dtype = dtype
-        self.shape = shape
-        self.seen: TensorShape | None = None
-
-    def check(self, value: Any, what: str) -> Any:
-        """A result as a tensor of the dtype."""
-        tensor = convert_to_tensor(value, dtype_hint=self.dtype)
-        if tensor.dtype is not self.dtype:
-            raise DTypeError(
-                f"{what}: the function gives a tensor of dtype {tensor.dtype.name}, and {self.dtype.name} is expected. "
-                "Say so in fn_output_signature, or use td.cast in the function"
-            )
-        if not tensor.shape.is_compatible_with(self.shape):
-            raise ShapeError(f"{what}: the function gives a tensor of shape {tensor.shape}, and {self.shape} is expected")
-        self.seen = tensor.shape
-        return tensor
-
-
-def over_rows(
-    rows: Rows, step: Step, first: list[Any], gathered: list[Gathered], reverse: bool = False, skip: int = 0
-) -> tuple[list[Any], list[Any]]:
-    """Take one step per row.
-
-    Args:
-        rows: the elements.
-        step: what to do with a row.
-        first: what is carried into the first step.
-        gathered: one per result that a step gives besides what it carries.
-        reverse: begin with the last row.
-        skip: how many rows to leave out at the beginning.
-
-    Returns:
-        What the last step carries, and the results of all steps along a new first axis, in the order of the rows.
-    """
-    if LOCAL.graph is None:
-        return _now(rows, step, first, gathered, reverse, skip)
-    return _traced(rows, step, first, gathered, reverse, skip)
-
-
-def _now(rows: Rows, step: Step, first: list[Any], gathered: list[Gathered], reverse: bool, skip: int) -> tuple[list[Any], list[Any]]:
-    each = rows.each()
-    carried = first
-    results: list[list[Any]] = [[] for _ in gathered]
-    for row in (each[::-1] if reverse else each)[skip:]:
-        carried, outputs = step(carried, row)
-        for column, target, value in zip(results, gathered, outputs, strict=True):
-            column.append(target.check(value, rows.what))
-    if gathered and len(each) <= skip:
-        _find_shapes(rows, step, first, gathered)
-        return carried, [zeros((0, *_static(target, rows.what)), target.dtype) for target in gathered]
-    return carried, [stack(column[::-1] if reverse else column) for column in results]
-
-
-def _static(target: Gathered, what: str) -> list[int]:
-    shape = target.seen if target.seen is not None else target.shape
-    if not shape.is_fully_defined():
-        raise InvalidArgumentError(f"{what}: the elements have no rows, and the function gives tensors of shape {shape}, which is not fully known")
-    return shape.as_list()  # type: ignore[no-any-return]
-
-
-def _find_shapes(rows: Rows, step: Step, first: list[Any], gathered: list[Gathered]) -> None:
-    """Trace one step, to learn what it would give, where there is no row to take it with."""
-    graph = FuncGraph("a step", LOCAL.graph)
-    with state.recording(graph):
-        row = [SymbolicTensor(graph.placeholder(rows.spec(i), "row")) for i in range(len(rows.tensors))]
-        _, outputs = step(first, row)
-        for target, value in zip(gathered, outputs, strict=True):
-            target.check(value, rows.what)
-
-
-def _traced(rows: Rows, step: Step, first: list[Any], gathered: list[Gathered], reverse: bool, skip: int) -> tuple[list[Any], list[Any]]:
-    count, elements = rows.size(), rows.arrays()
-    arrays = [TensorArray(g.dtype, size=rows.size(skip), infer_shape=False) for g in gathered]
-    start = rows.size(skip + 1) if reverse and rows.count != skip else -1 if reverse else skip
-
-    def condition(index: Any, *_: Any) -> Any:
-        return greater_equal(index, 0) if reverse else less(index, count)
-
-    def body(index: Any, carried: list[Any], arrays: list[TensorArray]) -> Any:
-        row = [array.read(0 if i in rows.repeated else index) for i, array in enumerate(elements)]
-        carried, outputs = step(carried, row)
-        position = subtract(index, skip) if skip and not reverse else index
-        results = [target.check(value, rows.what) for target, value in zip(gathered, outputs, strict=True)]
-        written = [array.write(position, value) for array, value in zip(arrays, results, strict=True)]
-        return add(index, -1 if reverse else 1), carried, written
-
-    _, carried, arrays = while_loop(condition, body, (convert_to_tensor(start, int32), first, arrays))
-    results = []
-    for array, target in zip(arrays, gathered, strict=True):
-        shape = target.shape if target.seen is None else target.seen
-        result = TensorArray(target.dtype, flow=array.flow, element_shape=shape, infer_shape=False).stack()
-        if rows.count is not None and shape.rank is not None:
-            result.set_shape(TensorShape([rows.size(skip)]).concatenate(shape))
-        results.append(result)
-    return carried, results
-
+from treadle_ops.joining import concat_op, stack
+from treadle_ops.row_loops import Gathered, Rows, over_rows, signature_of
 
 # ---------------------------------------------------------------------- map
 
@@ -301,15 +123,7 @@ def vectorized_map(fn: Callable[..., Any], elems: Any, fallback_to_while_loop: b
     if LOCAL.graph is None and rows.count:
         found = [fn(rows.pack(row)) for row in rows.each()]
         return nest.map_structure(lambda *column: stack(list(column)), *found)
-    return _mapped(fn, rows, _signature_of(fn, rows))
-
-
-def _signature_of(fn: Callable[..., Any], rows: Rows) -> Any:
-    """The dtypes that a function gives, found by tracing it once."""
-    graph = FuncGraph("a row", LOCAL.graph)
-    with state.recording(graph):
-        row = [SymbolicTensor(graph.placeholder(rows.spec(i), "row")) for i in range(len(rows.tensors))]
-        return nest.map_structure(lambda leaf: convert_to_tensor(leaf).dtype, fn(rows.pack(row)))
+    return _mapped(fn, rows, signature_of(fn, rows))
 
 
 # ---------------------------------------------------------------------- scan and fold
@@ -351,7 +165,7 @@ def scan(
         TensorFlow ``tf.scan``.
     """
     rows, start, structure = _begin(fn, elems, initializer, reverse, "scan")
-    gathered = [Gathered(t.dtype, TensorShape(None)) for t in start]
+    gathered = [Gathered(t.dtype, TensorShape(None), t) for t in start]
     step = _combining(fn, rows, structure)
     _, results = over_rows(rows, lambda carried, row: _twice(step(carried, row)), start, gathered, reverse, 0 if initializer is not None else 1)
     if initializer is None:
@@ -397,7 +211,7 @@ def _begin(fn: Any, elems: Any, initializer: Any, reverse: bool, what: str) -> t
         return rows, [convert_to_tensor(leaf) for leaf in nest.flatten(initializer)], initializer
     if rows.count == 0:
         raise InvalidArgumentError(f"{what}: the elements have no rows; give an initializer")
-    return rows, rows.row(-1 if reverse else 0), elems
+    return rows, rows.end(reverse), elems
 
 
 def _fold(fn: Any, elems: Any, initializer: Any, reverse: bool, what: str, back_prop: bool) -> Any:
