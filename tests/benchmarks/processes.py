@@ -80,7 +80,8 @@ def installed_size() -> list[Row]:
         folder = Path(__import__(package).__file__).parent
         ours += sum(f.stat().st_size for f in folder.rglob("*") if f.is_file() and "__pycache__" not in f.parts)
     others = sum(_size_of(name) for name in _needed("treadle-cli", "treadle-cpu", "treadle-ops", "treadle-passes") if not name.startswith("treadle"))
-    whole = ours + sum(f.stat().st_size for f in Path(__import__("treadle_cli").__file__).parent.rglob("*.[pn]*") if "__pycache__" not in f.parts) + others
+    command = Path(__import__("treadle_cli").__file__).parent
+    whole = ours + sum(f.stat().st_size for f in command.rglob("*.[pn]*") if "__pycache__" not in f.parts) + others
     return [
         Row("kernel, ops, array, cpu and passes, installed", ours / 1e6, 3.0, "MB", "without bytecode"),
         Row("what pip install treadle brings in all", whole / 1e6, None, "MB", "with NumPy, SciPy and the command's libraries"),

@@ -7,6 +7,7 @@ import sys
 import textwrap
 from pathlib import Path
 
+import numpy
 import pytest
 
 ROOT = Path(__file__).parents[2]
@@ -20,7 +21,7 @@ def python(tmp_path_factory):
     folder = tmp_path_factory.mktemp("environment")
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(folder)], check=True)
     (site,) = folder.glob("lib/python*/site-packages") if sys.platform != "win32" else folder.glob("Lib/site-packages")
-    here = Path(subprocess.run([sys.executable, "-c", "import numpy; print(numpy.__path__[0])"], capture_output=True, text=True, check=True).stdout.strip()).parent
+    here = Path(numpy.__file__).parents[1]
     (site / "libraries.pth").write_text(f"{here}\n")  # NumPy, SciPy, pluggy: below on the path, and only these are used from there
     wheels = folder / "wheels"
     sources = [ROOT / p for p in OURS] + [ROOT / "tests" / "fixtures" / f for f in FIXTURES]
@@ -107,7 +108,8 @@ def test_a_bad_plugin_is_reported_with_its_cause_and_the_program_goes_on(python,
             td.{namespace}.anything
         except AttributeError as error:
             print("asked:", error)
-        print(float(td.add(td.constant(1.0), 2.0)), [n for n in ("halfway.same", "taken.mine") if n in __import__("treadle.registry").registry.registry.ops])
+        from treadle.registry import registry
+        print(float(td.add(td.constant(1.0), 2.0)), [n for n in ("halfway.same", "taken.mine") if n in registry.ops])
     """
     done = run(python, program, tmp_path)
     assert done.returncode == 0, done.stderr

@@ -268,6 +268,22 @@ def tensor_arrays(td):
     return [*run(td.constant(ANY)), *td.function(run, autograph=False)(td.constant(ANY))]
 
 
+def loops(td):
+    def body(i, y):
+        return i + 1, td.cond(i > 0, lambda: y * td.sin(y), lambda: y * y)
+
+    def run(x):
+        with td.GradientTape() as outer:
+            outer.watch(x)
+            with td.GradientTape() as tape:
+                tape.watch(x)
+                total = td.reduce_sum(td.while_loop(lambda i, _: i < 3, body, (0, x))[1])
+            first = tape.gradient(total, x)
+        return total, first, outer.gradient(first, x)
+
+    return list(td.function(run, autograph=False, input_signature=[td.TensorSpec([None])])(td.constant(ANY[0])))
+
+
 def embeddings(td):
     table, ids = td.Variable(ANY), td.constant([2, 0, 2, 2, 1])
     with td.GradientTape() as tape:
@@ -276,7 +292,7 @@ def embeddings(td):
 
 
 PROGRAMS = [special, comparisons, axes_at_run_time, indices_at_run_time, second_gradients, callbacks, assertions, randomness]
-PROGRAMS += [remainders, scattered, images, matrices, counts, tensor_arrays, embeddings]
+PROGRAMS += [remainders, scattered, images, matrices, counts, tensor_arrays, loops, embeddings]
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.__name__)

@@ -17,6 +17,7 @@ from treadle import dims, state
 from treadle.contracts.kernels import Kernel
 from treadle.contracts.op import Op
 from treadle.contracts.spec import Spec
+from treadle.conversion import to_tuples
 from treadle.dtypes import DType, as_dtype, from_numpy
 from treadle.eager.entry import make_entry
 from treadle.errors import DTypeError, InvalidArgumentError, OpError, PluginError
@@ -24,7 +25,7 @@ from treadle.registry import registry
 
 _KINDS = ("Spec", "IndexSpec", "BoolSpec", "FreeSpec", "HostSpec")
 _TRIED_SIZES = (2, 1, 3, 4)
-"""Sizes that stand for unknown ones when the kernel is run to learn the result's dtype."""
+"""Sizes that stand for unknown ones when the kernel is run to learn the dtype of what it gives."""
 
 
 def op(
@@ -171,26 +172,29 @@ class _PythonKernel:
         return found[0] if self._outputs == 1 else tuple(found)
 
     def _from_a_run(self, inputs: list[Any], attrs: dict[str, Any]) -> list[Spec]:
-        flat = [spec for entry in inputs for spec in (entry if isinstance(entry, list) else [entry])]
+        specs = [spec for spec, _ in self._with_kinds(inputs)]
         if self._elementwise:
-            results = self._run_on_ones([[1]] * len(flat), inputs, attrs)
-            shape = dims.broadcast(*(spec.dims for spec in flat))
-            return [Spec(shape, _dtype_of(r)) for r in results]
-        static = all(spec.is_static for spec in flat) and all(spec.value is not None for spec, kind in self._with_kinds(inputs) if kind == "HostSpec")
-        if static:
-            return [Spec(r.shape, _dtype_of(r)) for r in self._run_on_ones([spec.dims for spec in flat], inputs, attrs)]
+            shape = dims.broadcast(*(spec.dims for spec in specs))
+            return [Spec(shape, _dtype_of(r)) for r in self._examples([[(1,)] * len(specs)], inputs, attrs)]
+        if all(spec.is_static and (kind != "HostSpec" or spec.value is not None) for spec, kind in self._with_kinds(inputs)):
+            return [Spec(r.shape, _dtype_of(r)) for r in self._examples([[spec.dims for spec in specs]], inputs, attrs)]
+        tried = [[_filled(spec.dims, size, kind) for spec, kind in self._with_kinds(inputs)] for size in _TRIED_SIZES]
+        return [Spec(None, _dtype_of(r)) for r in self._examples(tried, inputs, attrs)]
+
+    def _examples(self, tried: list[Any], inputs: list[Any], attrs: dict[str, Any]) -> list[Any]:
+        """What the kernel gives for one of several sets of shapes, filled with one of several examples."""
         problem: Exception | None = None
-        for size in _TRIED_SIZES:
-            shapes = [[d if type(d) is int else size for d in (spec.dims if spec.dims is not None else (size, size))] for spec in flat]
-            try:
-                return [Spec(None, _dtype_of(r)) for r in self._run_on_ones(shapes, inputs, attrs)]
-            except OpError:
-                raise
-            except Exception as error:  # the user's kernel
-                problem = error
+        for shapes in tried:
+            for example in (_ones, _unit_matrices, _uneven):
+                try:
+                    return self._run_on(shapes, example, inputs, attrs)
+                except OpError:
+                    raise
+                except Exception as error:  # the user's kernel
+                    problem = problem or error
         raise InvalidArgumentError(
-            f"the result's dtype is not known: the kernel was run on ones of {_TRIED_SIZES[0]} and other sizes for the unknown ones, and raised "
-            f"{type(problem).__name__}: {problem}. Give the op an inference: @{self._function.__name__}.infer"
+            f"what the kernel gives is not known: it was run on ones and other examples, and raised {type(problem).__name__}: {problem}. If that is "
+            f"not a fault of its own, give the op an inference: @{self._function.__name__}.infer"
         ) from problem
 
     def _with_kinds(self, inputs: Any) -> list[tuple[Any, str]]:
@@ -199,17 +203,17 @@ class _PythonKernel:
             (spec, kind) for entry, kind in zip(inputs, self.inputs.values(), strict=True) for spec in (entry if isinstance(entry, list) else [entry])
         ]
 
-    def _run_on_ones(self, shapes: list[Any], inputs: list[Any], attrs: dict[str, Any]) -> list[Any]:
+    def _run_on(self, shapes: list[Any], example: Callable[[Any], Any], inputs: list[Any], attrs: dict[str, Any]) -> list[Any]:
         remaining = iter(shapes)
 
-        def example(spec: Spec, kind: str) -> Any:
+        def argument(spec: Spec, kind: str) -> Any:
             shape = tuple(next(remaining))
             if kind == "HostSpec":
-                return spec.value if spec.value is not None else np.ones(shape, spec.dtype.numpy).tolist()
-            return _shielded(np.ones(shape, spec.dtype.numpy))
+                return spec.value if spec.value is not None else to_tuples(np.full(shape, shape[0] if shape else 1, spec.dtype.numpy).tolist())
+            return _shielded(example(shape).astype(spec.dtype.numpy))
 
         arguments = [
-            [example(spec, kind) for spec in entry] if isinstance(entry, list) else example(entry, kind)
+            [argument(spec, kind) for spec in entry] if isinstance(entry, list) else argument(entry, kind)
             for entry, kind in zip(inputs, self.inputs.values(), strict=True)
         ]
         with state.recording(None), np.errstate(all="ignore"):
@@ -244,6 +248,25 @@ class _PythonKernel:
         """What the dtypes of results depend on."""
         dtypes = [thing.dtype for thing, kind in self._with_kinds(inputs) if kind != "HostSpec"]
         return (*(getattr(d, "numpy", d) for d in dtypes), *(attrs[a] for a in self.attributes if self.attributes[a].startswith("DType")))
+
+
+def _filled(known: Any, size: int, kind: str) -> tuple[int, ...]:
+    """Dims with a size for those that are not known; where not even the rank is, those of a matrix, or of a vector of host values."""
+    if known is None:
+        return (size,) if kind == "HostSpec" else (size, size)
+    return tuple(d if type(d) is int else size for d in known)
+
+
+def _ones(shape: tuple[int, ...]) -> Any:
+    return np.ones(shape)
+
+
+def _unit_matrices(shape: tuple[int, ...]) -> Any:
+    return np.zeros(shape) + np.eye(shape[-2], shape[-1]) if len(shape) > 1 else np.zeros(shape)
+
+
+def _uneven(shape: tuple[int, ...]) -> Any:
+    return np.random.default_rng(0).uniform(0.5, 1.5, shape)
 
 
 def _dtype_of(array: Any) -> DType:

@@ -197,14 +197,14 @@ class Registry:
     def add_pass(self, pass_class: Any, name: str | None = None) -> None:
         """Register an optimizer pass under its name."""
         own = getattr(pass_class, "name", None)
-        name = name or own
+        name = own if name is None else name
         requires = getattr(pass_class, "requires", ())
         is_sound = isinstance(pass_class, type) and isinstance(own, str) and isinstance(name, str) and callable(getattr(pass_class, "run", None))
         if not is_sound or not isinstance(requires, tuple | list) or not all(isinstance(r, str) for r in requires):
             raise PluginError(
                 f"plugin {self._plugin!r} registers {pass_class!r} as a pass; expected a Pass class with a `name`, a `run`, and names in `requires`"
             )
-        self._put(self.passes, "pass", name, pass_class)
+        self._put(self.passes, "pass", str(name), pass_class)
 
     def fill(self, role: str, function: Callable[..., Any] | str) -> None:
         """Fill a role that the kernel leaves to plugins.

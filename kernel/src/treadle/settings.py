@@ -311,6 +311,16 @@ def load(start: str | None = None, environ: Mapping[str, str] | None = None) -> 
 # --- the settings of this process
 
 _lock = threading.RLock()
+
+
+def _after_fork() -> None:
+    """A thread that is gone in the child may have held the lock."""
+    global _lock
+    _lock = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
 _loaded: Settings | None = None
 _current: Settings | None = None
 _overrides: list[Override] = []

@@ -93,6 +93,8 @@ class Operators:
 
     if TYPE_CHECKING:
         _id: int
+        dtype: Any
+        shape: Any
 
         def __getitem__(self, index: Any) -> Any: ...
 
@@ -195,7 +197,7 @@ class Tensor(Operators):
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
         host = self._host()
-        view = np.asarray(memoryview(host).toreadonly()) if host.dtype.isbuiltin == 1 and host.flags.c_contiguous else host.view()
+        view = np.asarray(host.data.toreadonly()) if host.dtype.isbuiltin == 1 and host.flags.c_contiguous else host.view()
         view.flags.writeable = False
         if dtype is not None and view.dtype != dtype:
             if copy is False:

@@ -208,7 +208,7 @@ def lambdas_in_a_loop_bind_late(x):
 
 @case("int")
 def lambda_in_a_lambda(x):
-    f = lambda a: lambda b: a if a > b else b  # noqa: E731
+    f = lambda a: lambda b: a if a > b else b
     return f(x)(3)
 
 

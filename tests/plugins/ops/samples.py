@@ -216,7 +216,7 @@ def _(name: str) -> list[Sample]:
     first = Checks(complex_order={"reduce_prod": 1, "reduce_euclidean_norm": 0}.get(name, 2))
     found = [sample(x, axis=(1,), keepdims=False, checks=first), sample(x, axis=(0, -1), keepdims=True), sample(x, axis=None, keepdims=False)]
     found += [sample(x, axis=(), keepdims=False), sample(p(), axis=None, keepdims=True), sample(f(0, 3), axis=(0,), keepdims=False, checks=EMPTY)]
-    return found[:3] if name == "euclidean_norm" else found
+    return found[:4] if name == "euclidean_norm" else found
 
 
 @samples("reduce_max", "reduce_min")
@@ -257,6 +257,7 @@ def _(name: str) -> list[Sample]:
         sample(g, x, y, axis=(1,), keepdims=False, checks=checks),
         sample(g if name == "mean_of_ties" else g[:, None], x, y[:, None], axis=(-1,), keepdims=True, checks=checks),
         sample(f(2, 3) if name == "mean_of_ties" else f(), x, x.max(), axis=None, keepdims=False, checks=checks),
+        sample(f(2, 3), x, x, axis=(), keepdims=False, checks=checks),
     ]
 
 
@@ -273,7 +274,7 @@ def _(name: str) -> list[Sample]:
 
 @samples("moments")
 def _(name: str) -> list[Sample]:
-    return [sample(f(2, 3, 4), axis=(0, 1), keepdims=False), sample(f(3, 4), axis=(-1,), keepdims=True)]
+    return [sample(f(2, 3, 4), axis=(0, 1), keepdims=False), sample(f(2, 3), axis=(), keepdims=False), sample(f(3, 4), axis=(-1,), keepdims=True)]
 
 
 @samples("l2_loss")
@@ -303,17 +304,26 @@ def _(name: str) -> list[Sample]:
 
 @samples("cumulative_logsumexp")
 def _(name: str) -> list[Sample]:
-    return [sample(f(2, 3, 4), axis=1, reverse=False), sample(f(3, 4), axis=-1, reverse=True)]
+    return [sample(f(2, 3, 4), axis=1, reverse=False), sample(f(3, 4), axis=-1, reverse=True), sample(f(1), axis=0, reverse=False)]
 
 
 @samples("linear_recurrence")
 def _(name: str) -> list[Sample]:
-    return [sample(f(2, 3, 4), f(2, 3, 4), axis=1, reverse=False), sample(f(3, 4), f(3, 4), axis=-1, reverse=True)]
+    return [
+        sample(f(2, 3, 4), f(2, 3, 4), axis=1, reverse=False),
+        sample(f(3, 4), f(3, 4), axis=-1, reverse=True),
+        sample(f(1), f(1), axis=0, reverse=False),
+    ]
 
 
 @samples("shift")
 def _(name: str) -> list[Sample]:
-    return [sample(f(2, 3, 4), axis=1, by=-1, fill=0.0), sample(f(3, 4), axis=-1, by=2, fill=0.0), sample(f(3), axis=0, by=5, fill=0.0)]
+    return [
+        sample(f(2, 3, 4), axis=1, by=-1, fill=0.0),
+        sample(f(2), axis=0, by=0, fill=0.0),
+        sample(f(3, 4), axis=-1, by=2, fill=0.0),
+        sample(f(3), axis=0, by=5, fill=0.0),
+    ]
 
 
 # ---------------------------------------------------------------------- making and describing
@@ -521,7 +531,11 @@ def _(name: str) -> list[Sample]:
 
 @samples("repeat")
 def _(name: str) -> list[Sample]:
-    return [sample(f(3, 2), np.int32([2, 0, 1]), axis=0, checks=FREE), sample(f(3, 2), np.int32(2), axis=-1, checks=FREE)]
+    return [
+        sample(f(3, 2), np.int32([2, 0, 1]), axis=0, checks=FREE),
+        sample(f(3, 2), np.int32(2), axis=-1, checks=FREE),
+        sample(f(3), np.int32(1), axis=0, checks=FREE),
+    ]
 
 
 @samples("sum_repeats")
@@ -734,7 +748,11 @@ def _(name: str) -> list[Sample]:
 
 @samples("dynamic_partition")
 def _(name: str) -> list[Sample]:
-    return [sample(f(4, 3), np.int32([0, 2, 1, 0]), num_partitions=3, checks=FREE), sample(f(3), np.int32([1, 1, 1]), num_partitions=2, checks=FREE)]
+    return [
+        sample(f(4, 3), np.int32([0, 2, 1, 0]), num_partitions=3, checks=FREE),
+        sample(f(3), np.int32([1, 1, 1]), num_partitions=2, checks=FREE),
+        sample(f(3), np.int32([0, 0, 0]), num_partitions=1, checks=FREE),
+    ]
 
 
 @samples("dynamic_partition_grad")
@@ -748,6 +766,7 @@ def _(name: str) -> list[Sample]:
     return [
         sample([np.int32([0, 2]), np.int32([1, 3])], [f(2, 2), f(2, 2)], checks=FREE),
         sample([np.int32(1), np.int32([0, 2])], [f(3), f(2, 3)], checks=FREE),
+        sample([np.int32([0, 1])], [f(2, 3)], checks=FREE),
     ]
 
 
@@ -988,6 +1007,8 @@ def _(name: str) -> list[Sample]:
         sample([f(2, 3), f(3, 4)], terms=(("i", "j"), ("j", "k")), result=("i", "k")),
         sample([f(2, 3, 4), f(4, 3, 5)], terms=(("a", "b", "c"), ("c", "b", "d")), result=("a", "d")),
         sample([f(2, 3)], terms=(("i", "j"),), result=("j",)),
+        sample([f(2, 3)], terms=(("i", "j"),), result=("i", "j")),
+        sample([f(1, 3)], terms=(("i", "j"),), result=("j", "i")),
         sample([f(3, 3)], terms=(("i", "i"),), result=("i",)),
         sample([f(2), f(3)], terms=(("i",), ("j",)), result=("j", "i")),
         sample([c(2, 3), c(3, 2)], terms=(("i", "j"), ("j", "k")), result=("k", "i")),
@@ -1207,12 +1228,17 @@ def _(name: str) -> list[Sample]:
 @samples("standardize")
 def _(name: str) -> list[Sample]:
     row = functools.partial(f, 1, 1, 4)
-    return [sample(f(2, 3, 4), [row()], [row()], [row()]), sample(f(2, 3, 4), [f(4)], [f(4), f(4)], []), sample(f(2, 4), [], [f(4)], [f(4)])]
+    return [
+        sample(f(2, 3, 4), [row()], [row()], [row()]),
+        sample(f(2, 3, 4), [f(4)], [f(4), f(4)], []),
+        sample(f(2, 4), [], [f(4)], [f(4)]),
+        sample(f(2, 4), [], [], []),
+    ]
 
 
 @samples("channel_window_sum")
 def _(name: str) -> list[Sample]:
-    return [sample(f(1, 2, 2, 5), radius=1), sample(f(1, 1, 2, 3), radius=4)]
+    return [sample(f(1, 2, 2, 5), radius=1), sample(f(1, 2, 2, 3), radius=0), sample(f(1, 1, 2, 3), radius=4)]
 
 
 CONVOLUTIONS = (
@@ -1245,6 +1271,7 @@ POOLS = (
     ((1, 5, 4, 2), (1, 3, 2, 2), (2, 2), (2, 2), "SAME"),
     ((1, 5, 2), (1, 4, 2), (2,), (1,), "VALID"),
     ((1, 5, 5, 1), (1, 5, 3, 1), (2, 3), (1, 2), "SAME"),
+    ((1, 3, 2, 1), (1, 3, 2, 1), (1, 1), (1, 1), "VALID"),
 )
 
 
@@ -1373,6 +1400,7 @@ def _(name: str) -> list[Sample]:
         sample(x, axes=(-1,), inverse=False, norm="backward"),
         sample(x, axes=(-2, -1), inverse=True, norm="backward"),
         sample(x, axes=(0,), inverse=False, norm="ortho"),
+        sample(x, axes=(), inverse=False, norm="backward"),
     ]
 
 
@@ -1425,6 +1453,7 @@ def _(name: str) -> list[Sample]:
         sample(f(2, 7), f(), (3, 2), axis=-1, pad_end=False, checks=checks),
         sample(f(7, 2), f(), (3, 2), axis=0, pad_end=True, checks=checks),
         sample(f(2), f(), (3, 2), axis=0, pad_end=False, checks=checks),
+        sample(f(6), f(), (2, 2), axis=0, pad_end=False, checks=checks),
     ]
 
 
@@ -1434,12 +1463,13 @@ def _(name: str) -> list[Sample]:
     return [
         sample(f(2, 3, 3), (2, 7), (3, 2), axis=-1, pad_end=False, checks=checks),
         sample(f(4, 3, 2), (7, 2), (3, 2), axis=0, pad_end=True, checks=checks),
+        sample(f(3, 2), (6,), (2, 2), axis=0, pad_end=False, checks=checks),
     ]
 
 
 @samples("overlap_and_add")
 def _(name: str) -> list[Sample]:
-    return [sample(f(2, 3, 4), 2), sample(f(3, 4), 5), sample(f(1, 2), 1)]
+    return [sample(f(2, 3, 4), 2), sample(f(3, 4), 5), sample(f(1, 2), 1), sample(f(3, 4), 4)]
 
 
 # ---------------------------------------------------------------------- images
@@ -1450,6 +1480,7 @@ def _(name: str) -> list[Sample]:
     x = f(1, 4, 3, 2)
     methods = ("bilinear", "nearest", "bicubic", "area", "lanczos3", "lanczos5", "gaussian", "mitchellcubic")
     found = [sample(x, (6, 2), method=method, antialias=False) for method in methods]
+    found += [sample(x, (4, 3), method=method, antialias=False) for method in ("bilinear", "nearest", "area")]
     return [*found, sample(x, (2, 2), method="bilinear", antialias=True), sample(x, (2, 5), method="lanczos3", antialias=True)]
 
 
@@ -1458,6 +1489,7 @@ def _(name: str) -> list[Sample]:
     return [
         sample(f(1, 5, 4, 2), window=(2, 3), strides=(1, 2), rates=(1, 1), padding="SAME"),
         sample(f(2, 5, 5, 1), window=(2, 2), strides=(2, 2), rates=(2, 1), padding="VALID"),
+        sample(f(1, 2, 3, 1), window=(1, 1), strides=(1, 1), rates=(1, 1), padding="VALID"),
         sample(f(1, 3, 3, 3, 1), window=(2, 2, 2), strides=(1, 1, 1), rates=(1, 1, 1), padding="VALID"),
     ]
 

@@ -41,8 +41,7 @@ def test_map_fn_knows_its_shape_while_tracing():
 
     @td.function(input_signature=[td.TensorSpec([None, 3]), td.TensorSpec([4, None])], autograph=False)
     def program(x, y):
-        for e in (x, y):
-            shapes.append(td.map_fn(lambda row: row * 2.0, e).shape.as_list())
+        shapes.extend(td.map_fn(lambda row: row * 2.0, e).shape.as_list() for e in (x, y))
         shapes.append(td.map_fn(lambda row: row[0], x).shape.as_list())
         return x
 
@@ -260,7 +259,7 @@ def test_gradients_flow_through_calls_branches_loops_and_variables():
         return td.while_loop(lambda i, y: i < 2, lambda i, y: (i + 1, y * td.cos(y)), (0, y))[1]
 
     def program(x):
-        first = td.gradients(value(x), [x, v])
+        first = td.gradients(value(x), [x, v], aggregation_method=td.AggregationMethod.ADD_N)
         return first, td.gradients(first[0], [x, v]), td.gradients(value(x), [v, x])
 
     x = td.constant(0.4)
@@ -384,6 +383,17 @@ def test_third_derivatives_do_not_need_sizes(program):
 def test_second_derivatives_from_outside_do_not_need_sizes(program, check_gradient):
     traced = td.function(program, input_signature=[td.TensorSpec([None], td.float64)], autograph=False)
     check_gradient(traced, [0.5, -0.3])
+
+
+def test_second_derivatives_reach_variables_at_every_call():
+    for _ in range(2):  # the second time, ops take a Variable as it is
+        v, x = td.Variable(3.0), td.constant(0.5)
+        with td.GradientTape() as outer:
+            with td.GradientTape() as inner:
+                inner.watch(x)
+                y = td.sin(x) * v
+            first = inner.gradient(y, x)
+        np.testing.assert_allclose(outer.gradient(first, v), np.cos(0.5), rtol=1e-6)
 
 
 # ---------------------------------------------------------------------- forward mode, recomputation

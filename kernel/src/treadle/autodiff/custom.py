@@ -95,7 +95,8 @@ def _fitting(gradient: Any, source: Any, name: str) -> Any:
     tensor = convert_to_tensor(gradient, None, source.dtype)
     if tensor.dtype is not source.dtype or not tensor.shape.is_compatible_with(source.shape):
         raise InvalidArgumentError(
-            f"the gradient function of {name!r} gives {tensor.dtype.name} of shape {tensor.shape} for an argument that is {source.dtype.name} of shape {source.shape}"
+            f"the gradient function of {name!r} gives {tensor.dtype.name} of shape {tensor.shape} for an argument that is {source.dtype.name} "
+            f"of shape {source.shape}"
         )
     return tensor
 

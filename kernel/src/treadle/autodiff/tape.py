@@ -367,7 +367,7 @@ def _used_up(records: list[Any]) -> Iterator[Any]:
 
 
 def _kept(tensor: Any, is_read: bool) -> Any:
-    """What a tape keeps of an input: the tensor (of a Variable the value it has now, which tapes outside take for it), or only its shape and dtype."""
+    """What a tape keeps of an input: the tensor (of a Variable its value now, which tapes outside take for it), or only its shape and dtype."""
     if not is_read:
         return _shape_only(tensor)
     if type(tensor) is not Variable:

@@ -64,10 +64,6 @@ class Spec:
         size = self.size
         return size * self.dtype.size if isinstance(size, int) and self.dtype.kind != "l" else float("inf")
 
-    def with_dims(self, dims: Dims) -> Spec:
-        """The same dtype with other dims and no known value."""
-        return Spec(dims, self.dtype)
-
     def without_value(self) -> Spec:
         """The same dims and dtype, forgetting the content."""
         return self if self.value is None else Spec(self.dims, self.dtype, None, self.resource)

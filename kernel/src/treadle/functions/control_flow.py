@@ -488,7 +488,7 @@ def _relaxed(before: Spec, after: Spec, position: int) -> Spec:
 
 
 def _invariant_leaves(invariants: Any, first: Any) -> list[Any]:
-    leaves = []
+    leaves: list[Any] = []
 
     def walk(invariant: Any, variable: Any) -> None:
         if nest.is_nested(variable) and not isinstance(variable, list | tuple | dict):

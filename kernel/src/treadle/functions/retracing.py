@@ -91,7 +91,7 @@ def why(earlier: list[Key], key: Key, paths: list[str]) -> str:
 
 
 def _distance(a: Key, b: Key) -> int:
-    return sum(x != y for x, y in zip(a.parts, b.parts, strict=True)) + (a.context != b.context)
+    return sum(bool(x != y) for x, y in zip(a.parts, b.parts, strict=True)) + int(a.context != b.context)
 
 
 def _cause(path: str, before: Any, now: Any) -> str:

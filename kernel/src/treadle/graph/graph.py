@@ -190,10 +190,6 @@ class Graph:
         for value in values:
             value.uses[self._return] = None
 
-    def is_output(self, value: Value) -> bool:
-        """True when the graph gives the value back."""
-        return self._return in value.uses
-
     # ------------------------------------------------------------------ building
 
     def add(
@@ -299,14 +295,6 @@ class Graph:
             user.inputs = [new if value is old else value for value in user.inputs]
             new.uses[user] = None
         old.uses = {}
-
-    def set_inputs(self, node: Node, inputs: list[Value]) -> None:
-        """Let a node read other values."""
-        for value in node.inputs:
-            value.uses.pop(node, None)
-        node.inputs = inputs
-        for value in inputs:
-            value.uses[node] = None
 
     def remove(self, node: Node) -> None:
         """Take out a node that nobody reads.

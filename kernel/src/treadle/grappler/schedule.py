@@ -87,7 +87,9 @@ def _names(record: plugins.PluginRecord) -> tuple[str, ...]:
     """
     thing = record.thing
     if not isinstance(thing, tuple | list) or not all(isinstance(n, str) for n in thing):
-        raise ConfigError(f"the default schedule of {record.distribution} {record.version} ({record.value}) is {thing!r}; expected a tuple of names of passes")
+        raise ConfigError(
+            f"the default schedule of {record.distribution} {record.version} ({record.value}) is {thing!r}; expected a tuple of names of passes"
+        )
     return tuple(thing)
 
 

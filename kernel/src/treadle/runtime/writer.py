@@ -292,13 +292,15 @@ class Writer:
     def _overwritten(self, node: Node) -> str | None:
         """The name of an input that the result may be written over.
 
-        Only one that a kernel certainly made anew: a ufunc, or one that fills ``out``. Never a complex one: NumPy rounds a complex product otherwise where operands and result overlap.
+        Only one that a kernel certainly made anew: a ufunc, or one that fills ``out``. Never a complex one: NumPy rounds a complex product
+        otherwise where operands and result overlap.
         """
         spec = node.out.spec
         if spec.dtype.is_complex:
             return None
         for value in node.inputs:
-            if value in self.fresh and value.spec.dtype is spec.dtype and value.spec.dims == spec.dims and spec.dims is not None and self.live.may_overwrite(value, node):
+            alike = value.spec.dtype is spec.dtype and value.spec.dims == spec.dims and spec.dims is not None
+            if alike and value in self.fresh and self.live.may_overwrite(value, node):
                 if self.live.memory[node.out].escapes and value in self.views:
                     continue
                 view = self.views.pop(value, None)

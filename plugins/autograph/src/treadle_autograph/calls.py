@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import BuiltinFunctionType, FunctionType, MethodType
+from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 from treadle import nest
 from treadle.state import own_packages
 from treadle.symbolic import SymbolicTensor
 from treadle_autograph.cells import CONTAINERS, is_outside
-from treadle_autograph.convert import convert
+from treadle_autograph.convert import KEPT, convert
 from treadle_autograph.definedness import defined
 from treadle_autograph.errors import ChangedContainerError
 from treadle_autograph.overloads import OVERLOADS
@@ -23,10 +23,15 @@ def converted(function: Any) -> Any:
     """What a call calls: the converted function, or the thing itself."""
     kind = type(function)
     if kind is FunctionType:
+        kept = function.__dict__.get(KEPT)
+        if kept is not None and kept[0] is function.__code__ and kept[1] is function.__closure__:
+            return kept[2]
         if function.__name__ in CALLERS and function.__module__.partition(".")[0] in own_packages:
             return _calling(function)
         return convert(function)
-    if kind is BuiltinFunctionType or kind is type:
+    if kind is BuiltinFunctionType:
+        return OVERLOADS.get(function, function) if type(function.__self__) is ModuleType else function
+    if kind is type:
         return OVERLOADS.get(function, function)
     return convert(function)
 

@@ -222,7 +222,7 @@ class Leaf:
         if not self._keeps_shape(dims_of(new)):
             raise VariableShapeError(
                 f"{shown(name)} is {self._described()} before the loop at {where}, and {described(new)} after a turn of it; a loop variable must "
-                "keep its shape, unless td.autograph.experimental.set_loop_options(shape_invariants=[(variable, shape)]) says otherwise at the loop's "
+                "keep its shape, unless td.autograph.experimental.set_loop_options(shape_invariants=[(variable, shape)]) says otherwise at the "
                 "beginning"
             )
 

@@ -25,7 +25,8 @@ from treadle_autograph.source import SourceError
 
 log = logging.getLogger("treadle.autograph")
 _LEFT_ALONE = 0x20 | 0x80 | 0x200  # generators, coroutines, asynchronous generators
-_KEPT = "__treadle_converted__"
+KEPT = "__treadle_converted__"
+"""Where a function keeps its conversion, beside the code and the closure that it is of."""
 _CALL = "__call__"
 
 
@@ -88,7 +89,7 @@ def convert(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def _of_function(function: Any) -> Any:
     code = function.__code__
-    kept = function.__dict__.get(_KEPT)
+    kept = function.__dict__.get(KEPT)
     if kept is not None and kept[0] is code and kept[1] is function.__closure__ and kept[2].__defaults__ is function.__defaults__:
         return kept[2]
     compiled = entry_of(code, function.__globals__).compiled
@@ -102,7 +103,7 @@ def _of_function(function: Any) -> Any:
     converted.__dict__.update(function.__dict__)
     converted.__annotations__ = function.__annotations__
     converted.__doc__, converted.__module__, converted.__qualname__ = function.__doc__, function.__module__, function.__qualname__
-    function.__dict__[_KEPT] = (code, function.__closure__, converted)  # with the function, and not in a table: both go together
+    function.__dict__[KEPT] = (code, function.__closure__, converted)  # with the function, and not in a table: both go together
     return converted
 
 

@@ -99,28 +99,38 @@ class Converter:
         staged: list[ast.stmt] = [_expr(call("if_stmt", _load(TEST), *row, at=test), test)]
         if getattr(node, "returns", False):
             staged.append(_at(ast.Return(_load(RESULT)), test))
-        return [*self._decide(new, "truth", test), *_three_ways(self._block(body, True), self._block(orelse, True), staged, test)]
+        quickly = self._quickly(TEST, new, "truth", test)
+        inner = ast.If(_is(TEST, False), self._block(orelse, True) or [ast.Pass()], staged)
+        return [_at(ast.If(quickly, self._block(body, True) or [ast.Pass()], [inner]), test)]
 
-    def _decide(self, test: Any, operator: str, where: Any) -> list[Any]:
-        """Let ``ag__test`` be True, False or a tensor."""
-        unclear = ast.BoolOp(ast.And(), [_is_not(TEST, True), _is_not(TEST, False)])
-        settle = ast.Assign([ast.Name(TEST, ast.Store())], call(operator, _load(TEST), at=where))
-        return [_at(ast.Assign([ast.Name(TEST, ast.Store())], test), where), _at(ast.If(unclear, [settle], []), where)]
+    def _quickly(self, name: str, test: Any, operator: str, where: Any) -> ast.expr:
+        """Whether a test is True, its value kept under a name; an operator is asked only if it is neither True nor False."""
+        # (t := TEST) is True or t is not False and (t := operator(t)) is True
+        settled = ast.NamedExpr(ast.Name(name, ast.Store()), call(operator, _load(name), at=where))
+        other = ast.BoolOp(ast.And(), [_is_not(name, False), ast.Compare(settled, [ast.Is()], [ast.Constant(True)])])
+        kept = ast.NamedExpr(ast.Name(name, ast.Store()), test)
+        return _at(ast.BoolOp(ast.Or(), [ast.Compare(kept, [ast.Is()], [ast.Constant(True)]), other]), where)  # type: ignore[no-any-return]
 
     def _while(self, node: Any, quick: bool) -> list[Any]:
         row = self._row(node, lambda: self._while_row(node))
         test = node.test
         if not quick:
             return [_expr(call("while_stmt", ast.Constant(None), *row, at=test), test)]
-        leave = _at(ast.Break(), test)
-        loop: list[ast.stmt] = []
+        name = self._expressions.fresh()
+        rest = _expr(call("while_stmt", ast.Constant(None), *row, at=test), test)
+        body = [*self._block(node.body, True), *self._exits(node, rest)]
+        loop = replaced(node, test=self._quickly(name, self._expressions.convert(test, True), "loop_truth", test), body=body)
+        staged = _expr(call("while_stmt", _load(name), *row, at=test), test)
+        unclear = ast.BoolOp(ast.And(), [_is_not(name, False), _is_not(name, True)])  # True after a break
+        return [loop, _at(ast.If(unclear, [staged], []), test)]
+
+    def _exits(self, node: Any, rest: ast.stmt) -> list[Any]:
+        """After a turn: leave the loop if a flag says so, and leave the rest of it to an operator if the flag is a tensor."""
+        found = []
         for flag in node.exits:
-            rest: list[ast.stmt] = [_expr(call("while_stmt", ast.Constant(None), *row, at=test), test), leave]
-            loop += [_at(ast.If(_is(flag, True), [leave], []), test), _at(ast.If(_is_not(flag, False), rest, []), test)]
-        staged: list[ast.stmt] = [_expr(call("while_stmt", _load(TEST), *row, at=test), test), leave]
-        loop += self._decide(self._expressions.convert(test, True), "loop_truth", test)
-        loop += _three_ways(self._block(node.body, True), [leave], staged, test)
-        return [replaced(node, test=located(ast.Constant(True), test), body=loop)]
+            found.append(_at(ast.If(_is(flag, True), [ast.Break()], []), node))
+            found.append(_at(ast.If(_is_not(flag, False), [rest, ast.Break()], []), node))
+        return found
 
     def _for(self, node: Any, quick: bool) -> list[Any]:
         row = self._row(node, lambda: self._for_row(node))
@@ -130,12 +140,9 @@ class Converter:
             return [_expr(call("for_stmt", source, *row, at=where), where)]
         items = self._expressions.fresh()
         run = _expr(call("for_stmt", _load(items), *row, at=where), where)
-        body = self._block(node.body, True)
+        body = [*self._block(node.body, True), *self._exits(node, run)]
         if node.exits:
             source = call("iterate", source, at=where)
-        for flag in node.exits:
-            body.append(_at(ast.If(_is(flag, True), [ast.Break()], []), node))
-            body.append(_at(ast.If(_is_not(flag, False), [run, ast.Break()], []), node))
         loop = replaced(node, target=self._expressions.convert(node.target, True), iter=_at(_load(items), where), body=body)
         keep = _at(ast.Assign([ast.Name(items, ast.Store())], source), where)
         return [keep, _at(ast.If(call("is_staged", _load(items), at=where), [run], [loop]), where)]
@@ -309,11 +316,6 @@ _HANDLERS: dict[type, Any] = {
     ast.AsyncFunctionDef: Converter._def,
     ast.ClassDef: Converter._class_,
 }
-
-
-def _three_ways(if_true: list[Any], if_false: list[Any], otherwise: list[Any], where: Any) -> list[Any]:
-    inner = ast.If(_is(TEST, False), if_false or [ast.Pass()], otherwise)
-    return [_at(ast.If(_is(TEST, True), if_true or [ast.Pass()], [inner]), where)]
 
 
 def _is_directive(value: ast.expr) -> bool:

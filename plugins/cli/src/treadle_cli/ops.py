@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 import warnings
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
@@ -101,7 +102,7 @@ def signature_of(function: Callable[..., Any]) -> str:
     except (TypeError, ValueError):
         return "(...)"
     bare = [p.replace(annotation=p.empty) for p in signature.parameters.values()]
-    return str(signature.replace(parameters=bare, return_annotation=signature.empty))
+    return re.sub(r"<function (\w+) at 0x\w+>", r"\1", str(signature.replace(parameters=bare, return_annotation=signature.empty)))
 
 
 def kernels_of(op: str) -> str:

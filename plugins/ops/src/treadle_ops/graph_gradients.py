@@ -24,6 +24,20 @@ from treadle_ops.shaping import reshape
 from treadle_ops.sizes import size
 
 
+@public("AggregationMethod")
+class AggregationMethod:
+    """How gradients are added up, as ``td.gradients`` takes it; here it makes no difference.
+
+    Sources:
+        TensorFlow ``tf.AggregationMethod``.
+    """
+
+    ADD_N = 0
+    DEFAULT = 0
+    EXPERIMENTAL_TREE = 1
+    EXPERIMENTAL_ACCUMULATE_N = 2
+
+
 class _Graph:
     """The graph being traced, as it stands now, to go back through.
 

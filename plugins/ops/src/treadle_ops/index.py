@@ -165,7 +165,7 @@ OPS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     ),
     "treadle_ops.graph_gradients": (
         (),
-        ("gradients", "hessians"),
+        ("AggregationMethod", "gradients", "hessians"),
     ),
     "treadle_ops.grids": (
         ("unravel_index",),

@@ -51,7 +51,7 @@ def same_dtype(*specs: Spec, kinds: str = ANY) -> DType:
     first = specs[0]
     for other in specs[1:]:
         if other.dtype is not first.dtype:
-            raise DTypeError(f"the inputs have the dtypes {first.dtype.name} and {other.dtype.name}; they must be equal. Use td.cast to convert one of them.")
+            raise DTypeError(f"the inputs have the dtypes {first.dtype.name} and {other.dtype.name}; they must be equal. Use td.cast to convert one")
     return require_kind(first, kinds, "the input")
 
 

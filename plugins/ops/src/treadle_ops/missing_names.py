@@ -47,6 +47,7 @@ _INSTEAD = {
     "div": "use td.divide",
     "log": "it is td.math.log",
     "erf": "it is td.math.erf",
+    "ForwardAccumulator": "it is td.autodiff.ForwardAccumulator",
     "matrix_inverse": "it is td.linalg.inv",
     "random_normal": "it is td.random.normal",
     "random_uniform": "it is td.random.uniform",
@@ -54,15 +55,8 @@ _INSTEAD = {
     "get_variable": "make a td.Variable and keep it",
 }
 
-_LATER = (
-    "while_loop cond case switch_case scan map_fn foldl foldr vectorized_map TensorArray TensorArraySpec gradients hessians recompute_grad "
-    "control_dependencies autograph ForwardAccumulator autodiff.ForwardAccumulator Graph compat.v1.Session"
-).split()
-
 
 def explain_missing(path: str) -> str | None:
     """What to use instead of a public name; None if there is nothing to say."""
-    if path in _LATER:
-        return "TensorFlow has it, and treadle does not have it yet; control flow on Python values works in traced functions, and td.where chooses by element"
     instead = _INSTEAD.get(path) or _INSTEAD.get(path.partition(".")[0])
     return None if instead is None else f"TensorFlow has it, and treadle does not; {instead}"

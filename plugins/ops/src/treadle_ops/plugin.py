@@ -1,6 +1,7 @@
 """The plugin ``core``: TensorFlow's ops under their names.
 
-Which module declares what stands in ``index.py``, so that registering imports none of them. After adding an op, a public name or a module: ``make indexes``.
+Which module declares what stands in ``index.py``, so that registering imports none of them. After adding an op, a public name or a
+module: ``make indexes``.
 """
 
 from __future__ import annotations

@@ -28,7 +28,8 @@ def matmul_op(a: Spec, b: Spec, *, transpose_a: bool = False, transpose_b: bool 
     k2, n = reversed(b.dims[-2:]) if transpose_b else b.dims[-2:]
     if sizes.known_different(k, k2):
         raise ShapeError(
-            f"matmul: the inner axes differ, {k} of a{_turned(transpose_a)} with shape {a.shape} and {k2} of b{_turned(transpose_b)} with shape {b.shape}"
+            f"matmul: the inner axes differ, {k} of a{_turned(transpose_a)} with shape {a.shape} and "
+            f"{k2} of b{_turned(transpose_b)} with shape {b.shape}"
         )
     return Spec((*(sizes.broadcast(a.dims[:-2], b.dims[:-2]) or ()), m, n), dtype)
 

@@ -106,10 +106,8 @@ class Rows:
 
     def symbolic(self, graph: FuncGraph) -> list[Any]:
         """A row of placeholders."""
-        specs = [
-            Spec(None if t.dims is None else tuple(d if isinstance(d, int) else Dim.symbol() for d in t.dims[1:]), t.dtype) for t in self.tensors
-        ]
-        return [SymbolicTensor(graph.placeholder(spec, "row")) for spec in specs]
+        dims = [None if t.dims is None else tuple(d if isinstance(d, int) else Dim.symbol() for d in t.dims[1:]) for t in self.tensors]
+        return [SymbolicTensor(graph.placeholder(Spec(d, t.dtype), "row")) for d, t in zip(dims, self.tensors, strict=True)]
 
 
 def signature_of(fn: Callable[..., Any], rows: Rows) -> Any:
