@@ -315,7 +315,8 @@ def test_every_op_with_a_kernel_was_run(td, golden, bound):
         with td.device("/GPU:0"):
             program(td)
     missed = set()
-    for op in registry.ops:
+    ours = (name for name, entry in registry.ops.items() if entry.plugin == "core")
+    for op in ours:
         rows = registry.kernel_rows(op)
         row = rows.get("GPU") or rows.get("array")
         if row is not None and row.value.factory not in bound:

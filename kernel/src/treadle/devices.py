@@ -58,7 +58,17 @@ def default() -> Device:
     if device is not None:
         return device  # type: ignore[no-any-return]
     name = settings.current().device
-    return open_devices.get(name) or find(name)
+    return open_devices.get(name) or _find_configured(name)
+
+
+def _find_configured(name: str) -> Device:
+    try:
+        return find(name)
+    except (DeviceError, ValueError) as error:
+        origin = settings.current().origin["device.default"]
+        if origin == "default":
+            raise
+        raise DeviceError(f"{settings.heading(origin, 'device')}: default is {name!r}: {error}") from error
 
 
 def _open(name: DeviceName) -> Device:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from treadle import autodiff as autodiff
 from treadle import bitwise as bitwise
 from treadle import config as config
+from treadle import debug as debug
 from treadle import debugging as debugging
 from treadle import declare as declare
 from treadle import divide as truediv
@@ -15,6 +16,7 @@ from treadle import dtypes as dtypes
 from treadle import errors as errors
 from treadle import experimental as experimental
 from treadle import hookspecs as hookspecs
+from treadle import image as image
 from treadle import linalg as linalg
 from treadle import math as math
 from treadle import nest as nest
@@ -22,11 +24,15 @@ from treadle import nn as nn
 from treadle import plugins as plugins
 from treadle import random as random
 from treadle import settings as settings
+from treadle import signal as signal
+from treadle import test as test
+from treadle import testing as testing
 from treadle import types as types
 from treadle.autodiff.custom import custom_gradient as custom_gradient
 from treadle.autodiff.custom import grad_pass_through as grad_pass_through
 from treadle.autodiff.tape import GradientTape as GradientTape
 from treadle.autodiff.tape import UnconnectedGradients as UnconnectedGradients
+from treadle.custom_ops import op as op
 from treadle.devices import device as device
 from treadle.dtypes import DType as DType
 from treadle.dtypes import as_dtype as as_dtype
@@ -47,6 +53,10 @@ from treadle.dtypes import uint16 as uint16
 from treadle.dtypes import uint32 as uint32
 from treadle.dtypes import uint64 as uint64
 from treadle.dtypes import uint8 as uint8
+from treadle.functions.control_flow import case as case
+from treadle.functions.control_flow import cond as cond
+from treadle.functions.control_flow import switch_case as switch_case
+from treadle.functions.control_flow import while_loop as while_loop
 from treadle.functions.polymorphic import Function
 from treadle.graph.func_graph import FuncGraph as Graph
 from treadle.inspection import eval_shape as eval_shape
@@ -63,6 +73,7 @@ from treadle.tensor import Tensor as Tensor
 from treadle.tensorspec import TensorSpec as TensorSpec
 from treadle.tensorspec import TypeSpec as TypeSpec
 from treadle.variable import Variable as Variable
+from treadle_ops.graph_gradients import AggregationMethod as AggregationMethod
 from treadle_ops.indexed_slices import IndexedSlices as IndexedSlices
 from treadle_ops.indexed_slices import IndexedSlicesSpec as IndexedSlicesSpec
 from treadle_ops.initializers import constant_initializer as constant_initializer
@@ -70,6 +81,9 @@ from treadle_ops.initializers import ones_initializer as ones_initializer
 from treadle_ops.initializers import zeros_initializer as zeros_initializer
 from treadle_ops.random_initializers import RandomNormalInitializer as random_normal_initializer
 from treadle_ops.random_initializers import RandomUniformInitializer as random_uniform_initializer
+from treadle_ops.tensor_array import TensorArray as TensorArray
+from treadle_ops.tensor_array import TensorArraySpec as TensorArraySpec
+from treadle_ops.uniqueness import Unique, UniqueWithCounts
 from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar, overload
 
 def Assert(condition: Any, data: Any, summarize: int | None = None, name: str | None = None) -> None:
@@ -182,6 +196,71 @@ def add_n(inputs: Any, name: str | None = None) -> Tensor:
 
     Sources:
         TensorFlow ``tf.add_n``.
+    """
+    ...
+
+def argmax(input: Any, axis: Any = None, output_type: Any = ..., name: str | None = None) -> Tensor:
+    """The place of the largest along an axis; of equal ones the first.
+
+    Args:
+        input: any shape of rank 1 or more; integers, floating (NaN is passed over; 0 where all is NaN) or bool.
+        axis: an int; 0 by default.
+        output_type: an integer dtype.
+        name: ignored.
+
+    Returns:
+        The shape without the axis, of ``output_type``.
+
+    Raises:
+        InvalidArgumentError: the axis is out of range, or empty.
+        DTypeError: ``input`` is complex.
+
+    Sources:
+        TensorFlow ``tf.argmax``.
+    """
+    ...
+
+def argmin(input: Any, axis: Any = None, output_type: Any = ..., name: str | None = None) -> Tensor:
+    """The place of the smallest along an axis; of equal ones the first.
+
+    Args:
+        input: any shape of rank 1 or more; integers, floating (NaN is passed over; 0 where all is NaN) or bool.
+        axis: an int; 0 by default.
+        output_type: an integer dtype.
+        name: ignored.
+
+    Returns:
+        The shape without the axis, of ``output_type``.
+
+    Raises:
+        InvalidArgumentError: the axis is out of range, or empty.
+        DTypeError: ``input`` is complex.
+
+    Sources:
+        TensorFlow ``tf.argmin``.
+    """
+    ...
+
+def argsort(values: Any, axis: Any = -1, direction: str = 'ASCENDING', stable: builtins.bool = False, name: str | None = None) -> Tensor:
+    """The places of the elements in order along an axis.
+
+    Args:
+        values: any shape of rank 1 or more, integers or floating.
+        axis: an int; the last by default.
+        direction: ``"ASCENDING"`` or ``"DESCENDING"``.
+        stable: ignored; equal elements always keep their order.
+        name: ignored.
+
+    Returns:
+        The shape of ``values``, int32.
+
+    Raises:
+        ValueError: there is no such direction.
+        InvalidArgumentError: the axis is out of range.
+        DTypeError: the dtype is another one.
+
+    Sources:
+        TensorFlow ``tf.argsort``.
     """
     ...
 
@@ -508,7 +587,7 @@ def clip_by_norm(t: Any, clip_norm: Any, axes: Any = None, name: str | None = No
     """Values scaled down so that their Euclidean norm is at most ``clip_norm``.
 
     Args:
-        t: any shape, floating or complex.
+        t: any shape, floating.
         clip_norm: a scalar, above 0.
         axes: the axes over which norms are taken; all by default.
         name: ignored.
@@ -602,6 +681,20 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = 'Cons
     Raises:
         DTypeError: the value cannot be held by ``dtype``.
         ValueError: the value is not rectangular, or does not fit ``shape``.
+    """
+    ...
+
+def control_dependencies(control_inputs: Any) -> Any:
+    """A context in which everything happens after ``control_inputs``, as it does without it.
+
+    Args:
+        control_inputs: tensors, what ``td.group`` gives, or None; eagerly also a function, which is called.
+
+    Returns:
+        A context manager.
+
+    Sources:
+        TensorFlow ``tf.control_dependencies``.
     """
     ...
 
@@ -740,6 +833,28 @@ def cosh(x: Any, name: str | None = None) -> Tensor:
     """
     ...
 
+def cumsum(x: Any, axis: Any = 0, exclusive: builtins.bool = False, reverse: builtins.bool = False, name: str | None = None) -> Tensor:
+    """Running sums along an axis.
+
+    Args:
+        x: any shape of rank 1 or more, any numeric dtype.
+        axis: an int.
+        exclusive: leave out the element itself, so that the first sum is 0.
+        reverse: begin at the end.
+        name: ignored.
+
+    Returns:
+        The shape and dtype of ``x``; integers wrap.
+
+    Raises:
+        InvalidArgumentError: the axis is out of range.
+        DTypeError: the dtype is another one.
+
+    Sources:
+        TensorFlow ``tf.cumsum``.
+    """
+    ...
+
 def divide(x: Any, y: Any, name: str | None = None) -> Tensor:
     """``x / y``, element by element.
 
@@ -799,6 +914,66 @@ def dynamic_stitch(indices: Any, data: Any, name: str | None = None) -> Tensor:
 
     Sources:
         TensorFlow ``tf.dynamic_stitch``.
+    """
+    ...
+
+def eig(tensor: Any, name: str | None = None) -> Any:
+    """Eigenvalues and eigenvectors of square matrices.
+
+    Args:
+        tensor: ``(..., N, N)``, floating or complex.
+        name: ignored.
+
+    Returns:
+        The eigenvalues in no fixed order, ``(..., N)``, and eigenvectors of norm 1 as columns, ``(..., N, N)``; both complex.
+
+    Raises:
+        ShapeError: the matrices are not square.
+
+    Sources:
+        TensorFlow ``tf.linalg.eig``; gradient: Boeddeker, Hanebrink, Drude, Heymann and Haeb-Umbach, 2017.
+    """
+    ...
+
+def eigvals(tensor: Any, name: str | None = None) -> Tensor:
+    """Eigenvalues of square matrices.
+
+    Args:
+        tensor: ``(..., N, N)``, floating or complex.
+        name: ignored.
+
+    Returns:
+        The eigenvalues in no fixed order, ``(..., N)``, complex.
+
+    Raises:
+        ShapeError: the matrices are not square.
+
+    Sources:
+        TensorFlow ``tf.linalg.eigvals``.
+    """
+    ...
+
+def einsum(equation: str, *inputs: Any, **kwargs: Any) -> Tensor:
+    """The product of tensors summed over some of their axes, by Einstein's convention.
+
+    Args:
+        equation: a letter for each axis of each operand, and those of the result: ``"ij,jk->ik"`` is the matrix product. Letters that are not in the
+            result are summed over; one that is twice in a term takes its diagonal; ``...`` stands for any axes, which broadcast. Without ``->``
+            the result has the letters that are there once, in alphabetical order.
+        *inputs: tensors of one dtype, any numeric one.
+        optimize: ignored: of three operands and more, the pair with the smallest product comes first.
+        name: ignored.
+
+    Returns:
+        A tensor of their dtype.
+
+    Raises:
+        ValueError: the equation is not one, or has another number of operands.
+        ShapeError: a rank does not fit, or axes with the same letter have different sizes.
+        DTypeError: the dtypes differ.
+
+    Sources:
+        TensorFlow ``tf.einsum``; NumPy 2.4 ``numpy.einsum``.
     """
     ...
 
@@ -875,6 +1050,28 @@ def expand_dims(input: Any, axis: Any, name: str | None = None) -> Tensor:
     """
     ...
 
+def extract_volume_patches(input: Any, ksizes: Any, strides: Any, padding: str, name: str | None = None) -> Tensor:
+    """All windows over volumes, each in a row.
+
+    Args:
+        input: ``(batch, depth, height, width, channels)``, real.
+        ksizes: ``[1, depth, height, width, 1]`` of a window.
+        strides: ``[1, planes, rows, columns, 1]`` between windows.
+        padding: ``"VALID"``, or ``"SAME"`` with zeros for what lies outside.
+        name: ignored.
+
+    Returns:
+        ``(batch, planes, rows, columns, depth * height * width * channels)`` of the dtype of ``input``.
+
+    Raises:
+        ShapeError: the rank is not 5, or a window is larger than the volumes.
+        InvalidArgumentError: an argument is not valid.
+
+    Sources:
+        TensorFlow ``tf.extract_volume_patches``.
+    """
+    ...
+
 def eye(num_rows: Any, num_columns: Any = None, batch_shape: Any = None, dtype: Any = ..., name: str | None = None) -> Tensor:
     """An identity matrix, or several.
 
@@ -893,6 +1090,23 @@ def eye(num_rows: Any, num_columns: Any = None, batch_shape: Any = None, dtype: 
 
     Sources:
         TensorFlow ``tf.eye``.
+    """
+    ...
+
+def fftnd(input: Any, fft_length: Any, axes: Any, name: str | None = None) -> Tensor:
+    """``td.signal.fftnd`` with lengths and axes given.
+
+    Args:
+        input: any shape, complex.
+        fft_length: one per axis.
+        axes: a list of ints.
+        name: ignored.
+
+    Returns:
+        The lengths asked for along ``axes``, of the dtype of ``input``.
+
+    Sources:
+        TensorFlow ``tf.fftnd``.
     """
     ...
 
@@ -928,6 +1142,54 @@ def floor(x: Any, name: str | None = None) -> Tensor:
 
     Sources:
         TensorFlow ``tf.math.floor``.
+    """
+    ...
+
+def foldl(fn: Callable[..., Any], elems: Any, initializer: Any = None, parallel_iterations: int = 10, back_prop: builtins.bool = True, swap_memory: builtins.bool = False, name: str | None = None) -> Any:
+    """Combine the rows of tensors one after the other, from the first to the last.
+
+    Args:
+        fn: a function of the result so far and of one row; it gives the next result.
+        elems: a tensor or a structure of tensors, all with the same first size.
+        initializer: the result before the first row; without it, the first row itself.
+        parallel_iterations: ignored.
+        back_prop: False stops gradients.
+        swap_memory: ignored.
+        name: ignored.
+
+    Returns:
+        The last result.
+
+    Raises:
+        TypeError: ``fn`` is not callable, or gives another structure or dtype.
+        ValueError: an element is a scalar, or there is neither an initializer nor a row.
+
+    Sources:
+        TensorFlow ``tf.foldl``.
+    """
+    ...
+
+def foldr(fn: Callable[..., Any], elems: Any, initializer: Any = None, parallel_iterations: int = 10, back_prop: builtins.bool = True, swap_memory: builtins.bool = False, name: str | None = None) -> Any:
+    """Combine the rows of tensors one after the other, from the last to the first.
+
+    Args:
+        fn: a function of the result so far and of one row; it gives the next result.
+        elems: a tensor or a structure of tensors, all with the same first size.
+        initializer: the result before the last row; without it, the last row itself.
+        parallel_iterations: ignored.
+        back_prop: False stops gradients.
+        swap_memory: ignored.
+        name: ignored.
+
+    Returns:
+        The last result.
+
+    Raises:
+        TypeError: ``fn`` is not callable, or gives another structure or dtype.
+        ValueError: an element is a scalar, or there is neither an initializer nor a row.
+
+    Sources:
+        TensorFlow ``tf.foldr``.
     """
     ...
 
@@ -1041,6 +1303,30 @@ def gather_nd(params: Any, indices: Any, batch_dims: Any = 0, name: str | None =
     """
     ...
 
+def gradients(ys: Any, xs: Any, grad_ys: Any = None, name: str = 'gradients', gate_gradients: builtins.bool = False, aggregation_method: Any = None, stop_gradients: Any = None, unconnected_gradients: Any = ...) -> list[Any]:
+    """The gradient of the sum of ``ys`` with respect to each of ``xs``, within the function being traced.
+
+    Args:
+        ys: a tensor or a list of them.
+        xs: a tensor or Variable, or a list of them.
+        grad_ys: one cotangent per tensor of ``ys``, ones by default; None in a list means ones too.
+        name: ignored.
+        gate_gradients: ignored.
+        aggregation_method: ignored.
+        stop_gradients: tensors that count as constants.
+        unconnected_gradients: ``"none"`` or ``"zero"`` for those of ``xs`` that ``ys`` does not depend on.
+
+    Returns:
+        A list with a tensor, or None, for each of ``xs``.
+
+    Raises:
+        RuntimeError: no function is being traced.
+
+    Sources:
+        TensorFlow ``tf.gradients``.
+    """
+    ...
+
 def greater(x: Any, y: Any, name: str | None = None) -> Tensor:
     """``x > y``; never with NaN.
 
@@ -1096,6 +1382,28 @@ def group(*inputs: Any, **kwargs: Any) -> None:
     """
     ...
 
+def hessians(ys: Any, xs: Any, gate_gradients: builtins.bool = False, aggregation_method: Any = None, name: str = 'hessians') -> list[Any]:
+    """The second derivatives of the sum of ``ys`` with respect to each of ``xs``, within the function being traced.
+
+    Args:
+        ys: a tensor or a list of them.
+        xs: a tensor or a list of them.
+        gate_gradients: ignored.
+        aggregation_method: ignored.
+        name: ignored.
+
+    Returns:
+        A list with a tensor of shape ``x.shape + x.shape`` for each of ``xs``.
+
+    Raises:
+        RuntimeError: no function is being traced.
+        ValueError: ``ys`` does not depend on one of ``xs``.
+
+    Sources:
+        TensorFlow ``tf.hessians``.
+    """
+    ...
+
 def identity(input: Any, name: str | None = None) -> Tensor:
     """The same value as another tensor.
 
@@ -1123,6 +1431,41 @@ def identity_n(input: Any, name: str | None = None) -> Any:
 
     Sources:
         TensorFlow ``tf.identity_n``.
+    """
+    ...
+
+def ifftnd(input: Any, fft_length: Any, axes: Any, name: str | None = None) -> Tensor:
+    """``td.signal.ifftnd`` with lengths and axes given.
+
+    Args:
+        input: any shape, complex.
+        fft_length: one per axis.
+        axes: a list of ints.
+        name: ignored.
+
+    Returns:
+        The lengths asked for along ``axes``, of the dtype of ``input``.
+
+    Sources:
+        TensorFlow ``tf.ifftnd``.
+    """
+    ...
+
+def irfftnd(input: Any, fft_length: Any, axes: Any, Treal: Any = ..., name: str | None = None) -> Tensor:
+    """``td.signal.irfftnd`` with lengths and axes given.
+
+    Args:
+        input: rank 1 or more, complex.
+        fft_length: one per axis.
+        axes: a list of ints.
+        Treal: ignored; the dtype of the result follows from that of ``input``.
+        name: ignored.
+
+    Returns:
+        The lengths asked for along ``axes``; real.
+
+    Sources:
+        TensorFlow ``tf.irfftnd``.
     """
     ...
 
@@ -1246,6 +1589,33 @@ def logical_or(x: Any, y: Any, name: str | None = None) -> Tensor:
     """
     ...
 
+def map_fn(fn: Callable[..., Any], elems: Any, dtype: Any = None, parallel_iterations: int | None = None, back_prop: builtins.bool = True, swap_memory: builtins.bool = False, infer_shape: builtins.bool = True, name: str | None = None, fn_output_signature: Any = None) -> Any:
+    """Apply a function to every row of tensors, and stack what it gives.
+
+    Args:
+        fn: a function of one row, which has the structure of ``elems``.
+        elems: a tensor or a structure of tensors, all with the same first size.
+        dtype: the older name of ``fn_output_signature``.
+        parallel_iterations: ignored.
+        back_prop: False stops gradients.
+        swap_memory: ignored.
+        infer_shape: ignored.
+        name: ignored.
+        fn_output_signature: dtypes or ``TensorSpec``s in the structure of the function's result; by default those of ``elems``.
+
+    Returns:
+        The structure of the function's result; each tensor has a first axis with one entry per row.
+
+    Raises:
+        ValueError: an element is a scalar, or the function gives another structure.
+        ShapeError: the first sizes differ.
+        DTypeError: the function gives another dtype.
+
+    Sources:
+        TensorFlow ``tf.map_fn``.
+    """
+    ...
+
 def matmul(a: Any, b: Any, transpose_a: builtins.bool = False, transpose_b: builtins.bool = False, adjoint_a: builtins.bool = False, adjoint_b: builtins.bool = False, a_is_sparse: builtins.bool = False, b_is_sparse: builtins.bool = False, output_type: Any = None, grad_a: builtins.bool = False, grad_b: builtins.bool = False, name: str | None = None) -> Tensor:
     """Matrix product over the last two axes; leading axes broadcast.
 
@@ -1273,6 +1643,24 @@ def matmul(a: Any, b: Any, transpose_a: builtins.bool = False, transpose_b: buil
 
     Sources:
         Python array API standard 2024.12, ``linalg.matmul``; TensorFlow ``tf.linalg.matmul``.
+    """
+    ...
+
+def matrix_square_root(input: Any, name: str | None = None) -> Tensor:
+    """The principal square root of square matrices: ``r @ r`` is the matrix.
+
+    Args:
+        input: ``(..., M, M)``, floating or complex.
+        name: ignored.
+
+    Returns:
+        ``(..., M, M)`` of the dtype of ``input``; NaN where a real matrix has no real root.
+
+    Raises:
+        ShapeError: the matrices are not square.
+
+    Sources:
+        TensorFlow ``tf.linalg.sqrtm``.
     """
     ...
 
@@ -1381,6 +1769,29 @@ def no_op(name: str | None = None) -> None:
 
     Args:
         name: ignored.
+    """
+    ...
+
+def norm(tensor: Any, ord: Any = 'euclidean', axis: Any = None, keepdims: builtins.bool | None = None, name: str | None = None) -> Tensor:
+    """The norm of vectors, of matrices, or of a tensor as one vector.
+
+    Args:
+        tensor: any shape, floating or complex.
+        ord: ``"euclidean"``; a positive number p, for the p-th root of the sum of p-th powers; inf, for the largest modulus. For matrices
+            ``"euclidean"`` or ``"fro"``, 1 (the largest sum of a column), inf (that of a row) or 2 (the largest singular value).
+        axis: None for all axes; an int for vectors; two ints for matrices.
+        keepdims: keep the axes reduced, with size 1.
+        name: ignored.
+
+    Returns:
+        The shape without the axes reduced, the dtype of ``tensor``; the real dtype where the norm is not Euclidean.
+
+    Raises:
+        ValueError: ``ord`` or ``axis`` is another one.
+        DTypeError: the dtype is another one.
+
+    Sources:
+        TensorFlow ``tf.norm``. The gradient at 0 is 0 for Euclidean norms.
     """
     ...
 
@@ -1638,6 +2049,20 @@ def realdiv(x: Any, y: Any, name: str | None = None) -> Tensor:
     """
     ...
 
+def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
+    """A function whose gradient runs it again, so that nothing of what it computes is kept until then.
+
+    Args:
+        f: a function of tensors, given by position; it may read Variables. Gradients flow to its arguments and to these.
+
+    Returns:
+        A function with the same results.
+
+    Sources:
+        TensorFlow ``tf.recompute_grad``.
+    """
+    ...
+
 def reduce_all(input_tensor: Any, axis: Any = None, keepdims: builtins.bool = False, name: str | None = None) -> Any:
     """Whether all elements over axes hold; True over nothing.
 
@@ -1680,8 +2105,50 @@ def reduce_any(input_tensor: Any, axis: Any = None, keepdims: builtins.bool = Fa
     """
     ...
 
+def reduce_logsumexp(input_tensor: Any, axis: Any = None, keepdims: builtins.bool = False, name: str | None = None) -> Any:
+    """``log(sum(exp(x)))`` over axes, without overflow; -inf over nothing.
+
+    Args:
+        input_tensor: any shape, floating.
+        axis: an int, a list of ints, or a tensor of them; all axes by default.
+        keepdims: keep the axes reduced, with size 1.
+        name: ignored.
+
+    Returns:
+        The shape without the axes reduced, the dtype of ``input_tensor``.
+
+    Raises:
+        InvalidArgumentError: an axis is out of range or named twice.
+        DTypeError: the dtype is another one.
+
+    Sources:
+        TensorFlow ``tf.reduce_logsumexp``.
+    """
+    ...
+
+def reduce_max(input_tensor: Any, axis: Any = None, keepdims: builtins.bool = False, name: str | None = None) -> Any:
+    """The largest over axes, NaN if one is; over nothing -inf, or the least integer.
+
+    Args:
+        input_tensor: any shape, floating, integer.
+        axis: an int, a list of ints, or a tensor of them; all axes by default.
+        keepdims: keep the axes reduced, with size 1.
+        name: ignored.
+
+    Returns:
+        The shape without the axes reduced, the dtype of ``input_tensor``.
+
+    Raises:
+        InvalidArgumentError: an axis is out of range or named twice.
+        DTypeError: the dtype is another one.
+
+    Sources:
+        TensorFlow ``tf.reduce_max``.
+    """
+    ...
+
 def reduce_mean(input_tensor: Any, axis: Any = None, keepdims: builtins.bool = False, name: str | None = None) -> Any:
-    """The mean over axes, cut toward zero for integers; NaN over nothing (0 for integers).
+    """The mean over axes, cut toward zero for integers; over nothing NaN, or the integer 0.
 
     Args:
         input_tensor: any shape, any numeric dtype.
@@ -1698,6 +2165,27 @@ def reduce_mean(input_tensor: Any, axis: Any = None, keepdims: builtins.bool = F
 
     Sources:
         TensorFlow ``tf.reduce_mean``.
+    """
+    ...
+
+def reduce_min(input_tensor: Any, axis: Any = None, keepdims: builtins.bool = False, name: str | None = None) -> Any:
+    """The smallest over axes, NaN if one is; over nothing inf, or the largest integer.
+
+    Args:
+        input_tensor: any shape, floating, integer.
+        axis: an int, a list of ints, or a tensor of them; all axes by default.
+        keepdims: keep the axes reduced, with size 1.
+        name: ignored.
+
+    Returns:
+        The shape without the axes reduced, the dtype of ``input_tensor``.
+
+    Raises:
+        InvalidArgumentError: an axis is out of range or named twice.
+        DTypeError: the dtype is another one.
+
+    Sources:
+        TensorFlow ``tf.reduce_min``.
     """
     ...
 
@@ -1780,7 +2268,7 @@ def reshape(tensor: Any, shape: Any, name: str | None = None) -> Tensor:
     """
     ...
 
-def reverse(tensor: Any, axis: Any, name: str | None = None) -> Tensor:
+def reverse(tensor: Any, axis: Any, name: str | None = None) -> Any:
     """A tensor backwards along some axes.
 
     Args:
@@ -1821,7 +2309,25 @@ def reverse_sequence(input: Any, seq_lengths: Any, seq_axis: Any = None, batch_a
     """
     ...
 
-def roll(input: Any, shift: Any, axis: Any, name: str | None = None) -> Tensor:
+def rfftnd(input: Any, fft_length: Any, axes: Any, Tcomplex: Any = ..., name: str | None = None) -> Tensor:
+    """``td.signal.rfftnd`` with lengths and axes given.
+
+    Args:
+        input: rank 1 or more, float32 or float64.
+        fft_length: one per axis.
+        axes: a list of ints.
+        Tcomplex: ignored; the dtype of the result follows from that of ``input``.
+        name: ignored.
+
+    Returns:
+        The lengths asked for along ``axes``, ``length // 2 + 1`` along the last of them; complex.
+
+    Sources:
+        TensorFlow ``tf.rfftnd``.
+    """
+    ...
+
+def roll(input: Any, shift: Any, axis: Any, name: str | None = None) -> Any:
     """A tensor moved along axes; what leaves one end enters at the other.
 
     Args:
@@ -1898,6 +2404,32 @@ def scalar_mul(scalar: Any, x: Any, name: str | None = None) -> Tensor:
     """
     ...
 
+def scan(fn: Callable[..., Any], elems: Any, initializer: Any = None, parallel_iterations: int = 10, back_prop: builtins.bool = True, swap_memory: builtins.bool = False, infer_shape: builtins.bool = True, reverse: builtins.bool = False, name: str | None = None) -> Any:
+    """Combine the rows of tensors one after the other, and stack every intermediate result.
+
+    Args:
+        fn: a function of the result so far and of one row; it gives the next result.
+        elems: a tensor or a structure of tensors, all with the same first size.
+        initializer: the result before the first row; without it, the first row itself, which then has the structure of ``elems``.
+        parallel_iterations: ignored.
+        back_prop: False stops gradients.
+        swap_memory: ignored.
+        infer_shape: ignored.
+        reverse: begin with the last row.
+        name: ignored.
+
+    Returns:
+        The structure of the result; each tensor has a first axis with one entry per row, in the order of the rows.
+
+    Raises:
+        TypeError: ``fn`` is not callable, or gives another structure or dtype.
+        ValueError: an element is a scalar, or there is neither an initializer nor a row.
+
+    Sources:
+        TensorFlow ``tf.scan``.
+    """
+    ...
+
 def scatter_nd(indices: Any, updates: Any, shape: Any, bad_indices_policy: str = '', name: str | None = None) -> Tensor:
     """A tensor of zeros with updates added at given coordinates.
 
@@ -1918,6 +2450,29 @@ def scatter_nd(indices: Any, updates: Any, shape: Any, bad_indices_policy: str =
 
     Sources:
         TensorFlow ``tf.scatter_nd``.
+    """
+    ...
+
+def searchsorted(sorted_sequence: Any, values: Any, side: str = 'left', out_type: Any = ..., name: str | None = None) -> Tensor:
+    """Where values belong in sorted sequences, so that these stay sorted.
+
+    Args:
+        sorted_sequence: ``(..., N)``, sorted along the last axis, integers or floating.
+        values: ``(..., M)``, the same dtype.
+        side: ``"left"``, before what is equal, or ``"right"``, after it.
+        out_type: int32 or int64.
+        name: ignored.
+
+    Returns:
+        ``(..., M)`` of ``out_type``, from 0 to N.
+
+    Raises:
+        ValueError: there is no such side.
+        ShapeError: the shapes differ before the last axis.
+        DTypeError: the dtypes differ.
+
+    Sources:
+        TensorFlow ``tf.searchsorted``.
     """
     ...
 
@@ -2061,6 +2616,28 @@ def slice(input_: Any, begin: Any, size: Any, name: str | None = None) -> Tensor
 
     Sources:
         TensorFlow ``tf.slice``.
+    """
+    ...
+
+def sort(values: Any, axis: Any = -1, direction: str = 'ASCENDING', name: str | None = None) -> Tensor:
+    """The elements in order along an axis.
+
+    Args:
+        values: any shape of rank 1 or more, integers or floating.
+        axis: an int; the last by default.
+        direction: ``"ASCENDING"`` or ``"DESCENDING"``.
+        name: ignored.
+
+    Returns:
+        The shape and dtype of ``values``.
+
+    Raises:
+        ValueError: there is no such direction.
+        InvalidArgumentError: the axis is out of range.
+        DTypeError: the dtype is another one.
+
+    Sources:
+        TensorFlow ``tf.sort``.
     """
     ...
 
@@ -2417,6 +2994,27 @@ def tensor_scatter_nd_update(tensor: Any, indices: Any, updates: Any, name: str 
     """
     ...
 
+def tensordot(a: Any, b: Any, axes: Any, name: str | None = None) -> Tensor:
+    """The product of two tensors summed over pairs of their axes.
+
+    Args:
+        a: any shape, any numeric dtype.
+        b: any shape, the same dtype.
+        axes: how many of the last axes of ``a`` meet the first of ``b``, or which axes of ``a`` and which of ``b`` as two lists.
+        name: ignored.
+
+    Returns:
+        The axes of ``a`` that are left, then those of ``b``.
+
+    Raises:
+        ValueError: the lists differ in length, or an axis is out of range.
+        ShapeError: axes that meet have different sizes.
+
+    Sources:
+        TensorFlow ``tf.tensordot``.
+    """
+    ...
+
 def tile(input: Any, multiples: Any, name: str | None = None) -> Tensor:
     """A tensor repeated along its axes.
 
@@ -2494,6 +3092,65 @@ def truncatemod(x: Any, y: Any, name: str | None = None) -> Tensor:
     """
     ...
 
+def tuple(tensors: Any, control_inputs: Any = None, name: str | None = None) -> list[Any]:
+    """The same values as several tensors, each given when all of them are.
+
+    Args:
+        tensors: a list of tensors; None stands for itself.
+        control_inputs: ignored: what stands before in the program happens before.
+        name: ignored.
+
+    Returns:
+        A list of as many tensors.
+
+    Raises:
+        ValueError: there is no tensor.
+
+    Sources:
+        TensorFlow ``tf.tuple``.
+    """
+    ...
+
+def unique(x: Any, out_idx: Any = ..., name: str | None = None) -> Unique:
+    """The distinct elements of a vector, in the order in which they first appear.
+
+    Args:
+        x: ``(N,)``, any dtype. Every NaN is distinct; -0.0 and 0.0 are the same, and the first stands for both.
+        out_idx: an integer dtype.
+        name: ignored.
+
+    Returns:
+        ``y``, ``(K,)`` of the dtype of ``x``, and ``idx``, ``(N,)`` of ``out_idx``, with ``x[i] == y[idx[i]]``.
+
+    Raises:
+        ShapeError: ``x`` is not a vector.
+        DTypeError: ``out_idx`` is no integer dtype.
+
+    Sources:
+        TensorFlow ``tf.unique``.
+    """
+    ...
+
+def unique_with_counts(x: Any, out_idx: Any = ..., name: str | None = None) -> UniqueWithCounts:
+    """The distinct elements of a vector, in the order in which they first appear, and how often each occurs.
+
+    Args:
+        x: ``(N,)``, any dtype. Every NaN is distinct; -0.0 and 0.0 are the same, and the first stands for both.
+        out_idx: an integer dtype.
+        name: ignored.
+
+    Returns:
+        ``y``, ``(K,)`` of the dtype of ``x``; ``idx``, ``(N,)``, with ``x[i] == y[idx[i]]``, and ``count``, ``(K,)``, both of ``out_idx``.
+
+    Raises:
+        ShapeError: ``x`` is not a vector.
+        DTypeError: ``out_idx`` is no integer dtype.
+
+    Sources:
+        TensorFlow ``tf.unique_with_counts``.
+    """
+    ...
+
 def unravel_index(indices: Any, dims: Any, name: str | None = None) -> Tensor:
     """The coordinates, in an array of a shape, of places in it when it is flat.
 
@@ -2532,6 +3189,29 @@ def unstack(value: Any, num: int | None = None, axis: Any = 0, name: str = 'unst
 
     Sources:
         TensorFlow ``tf.unstack``.
+    """
+    ...
+
+def vectorized_map(fn: Callable[..., Any], elems: Any, fallback_to_while_loop: builtins.bool = True, warn: builtins.bool = True) -> Any:
+    """Apply a function to every row of tensors, as ``map_fn`` does.
+
+    It takes one row after the other; the first call says so in the log of ``treadle``.
+
+    Args:
+        fn: a function of one row, which has the structure of ``elems``.
+        elems: a tensor or a structure of tensors; their first sizes are equal, or 1 for what is the same in every row.
+        fallback_to_while_loop: ignored.
+        warn: False says nothing.
+
+    Returns:
+        The structure of the function's result; each tensor has a first axis with one entry per row.
+
+    Raises:
+        ValueError: an element is a scalar.
+        ShapeError: the first sizes differ.
+
+    Sources:
+        TensorFlow ``tf.vectorized_map``.
     """
     ...
 

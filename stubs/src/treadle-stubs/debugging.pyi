@@ -281,8 +281,8 @@ def assert_shapes(shapes: Any, data: Any = None, summarize: int | None = None, m
     """Fail with an error unless shapes fit each other.
 
     Args:
-        shapes: pairs of a tensor and its shape, in which a size is an int, a symbol that stands for the same size everywhere, or None or ``"."`` for any;
-            ``...`` or ``"*"`` in front stands for any axes. A shape may be a string of one-letter symbols.
+        shapes: pairs of a tensor and its shape, in which a size is an int, a symbol that stands for the same size everywhere, or None or ``"."`` for
+            any; ``...`` or ``"*"`` in front stands for any axes. A shape may be a string of one-letter symbols.
         data: ignored.
         summarize: ignored.
         message: put before the error's own.

@@ -8,6 +8,7 @@ from treadle import complex as complex
 from treadle import saturate_cast as saturate_cast
 
 import builtins
+import threading
 from typing import TYPE_CHECKING, Any, final
 import ml_dtypes
 import numpy as np
@@ -24,8 +25,9 @@ class DType:
         as_numpy_dtype: NumPy's scalar type, ``np.float32``. ``resource`` has none.
         as_datatype_enum: TensorFlow's number.
         kind: ``"f"`` floating (bfloat16 and float8 too, unlike NumPy), ``"i"`` signed, ``"u"`` unsigned,
-            ``"b"`` bool, ``"c"`` complex, ``"r"`` resource.
+            ``"b"`` bool, ``"c"`` complex, ``"r"`` resource, ``"l"`` a list of tensors.
         size: bytes of one element.
+        element: of a list, the dtype of the tensors in it; else the dtype itself.
         is_integer: signed or unsigned; bool is no integer.
         is_numeric: integer, floating or complex.
         is_differentiable: floating or complex, so that gradients flow.
@@ -49,6 +51,7 @@ class DType:
     is_differentiable: builtins.bool
     base_dtype: DType
     real_dtype: DType
+    element: DType
 
     def __new__(cls, type_enum: int) -> DType:
         ...
@@ -142,6 +145,12 @@ ALL: tuple[DType, ...]
 from_numpy: dict[np.dtype[Any], DType]
 _BY_NAME: dict[str, DType]
 _BY_TYPE: dict[type, DType]
+_LISTS: int
+_making_lists: Any
+
+def list_of(element: DType) -> DType:
+    """The dtype of a value that is a list of tensors, made at the first question; gradients flow if they do through its tensors."""
+    ...
 
 def _find(value: Any) -> DType | None:
     ...

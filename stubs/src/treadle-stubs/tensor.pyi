@@ -41,6 +41,8 @@ class Operators:
     __array_priority__: int
     __hash__: Any
     _id: int
+    dtype: Any
+    shape: Any
 
     def __getitem__(self, index: Any) -> Any:
         ...

@@ -15,7 +15,7 @@ from treadle.contracts.lists import BufferList
 from treadle.contracts.op import Op
 from treadle.contracts.spec import Spec
 from treadle.dtypes import DType
-from treadle.errors import InvalidArgumentError
+from treadle.errors import InvalidArgumentError, PluginError
 from treadle.registry import registry
 from treadle.symbolic import SYMBOLIC
 from treadle.tensor import Tensor
@@ -75,6 +75,10 @@ class LazyZeros(Tensor):
         return self._made
 
 
+_held: set[Op] = set()
+"""Ops whose gradient was held to its contract once."""
+
+
 class GradientContext:
     """One call of an op that a tape saw: what its gradient may look at, and where cotangents go.
 
@@ -123,6 +127,8 @@ class GradientContext:
             given = result if type(result) is tuple else (result,)
             if len(given) != len(op.inputs):
                 raise InvalidArgumentError(f"the gradient of op {op.name!r} gives {len(given)} gradients for {len(op.inputs)} inputs")
+            if op not in _held:
+                self._hold(given)
             return given
         results = list(result) if isinstance(result, tuple | list) and not (len(op.inputs) == 1 and op.inputs[0].sequence) else [result]
         if len(results) != len(op.inputs):
@@ -135,7 +141,29 @@ class GradientContext:
                 flat += [None] * len(entry) if given is None else list(given)
             else:
                 flat.append(given)
+        if op not in _held:
+            self._hold(flat)
         return flat
+
+    def _hold(self, gradients: Any) -> None:
+        """Hold a gradient, the first time it is used, to what the sweep needs: per input a tensor of its dtype and shape, or None."""
+        entries: list[Any] = []
+        for declared, entry in zip(self.op.inputs, self.inputs, strict=True):
+            if declared.kind != "host":
+                entries += entry if declared.sequence else [entry]
+        for i, (entry, need, gradient) in enumerate(zip(entries, self.needs, gradients, strict=True)):
+            if gradient is None or not need:
+                continue
+            if not isinstance(gradient, Tensor):
+                raise self._refused(i, f"{gradient!r} ({type(gradient).__name__})", "a tensor, or None")
+            if isinstance(entry, Tensor) and not (gradient.dtype is entry.dtype and gradient.shape.is_compatible_with(entry.shape)):
+                found = f"{gradient.dtype.name} of shape {gradient.shape}"
+                raise self._refused(i, found, f"{entry.dtype.name} of shape {entry.shape}, as the input is")
+        _held.add(self.op)
+
+    def _refused(self, position: int, found: str, expected: str) -> PluginError:
+        op = self.op
+        return PluginError(f"the gradient of op {op.name!r} (plugin {op.plugin!r}) gives {found} for input {position}; expected {expected}")
 
 
 class Record:

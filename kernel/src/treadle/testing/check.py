@@ -12,7 +12,7 @@ from treadle import nest
 from treadle.conversion import convert_to_tensor
 from treadle.dtypes import from_numpy
 from treadle.testing.contract import check_contract, check_dtypes, check_edges, check_shapes
-from treadle.testing.gradients import Problem, check_problem, of_case
+from treadle.testing.gradients import Differentiation, check_differentiation, of_case
 from treadle.testing.report import Report
 from treadle.testing.samples import Case, Checks, Sample, case_of, in_complex, in_double, main_dtype, op_of
 from treadle.testing.ways import eager
@@ -81,7 +81,7 @@ def _check_gradient(report: Report, case: Case, checks: Checks) -> None:
         is_complex = getattr(main_dtype(each), "kind", "") == "c"
         problem = of_case(each, checks)
         if problem is not None:
-            check_problem(report, each, problem, replace(checks, order=min(checks.order, checks.complex_order)) if is_complex else checks)
+            check_differentiation(report, each, problem, replace(checks, order=min(checks.order, checks.complex_order)) if is_complex else checks)
 
 
 def check_gradient(function: Callable[..., Any], *inputs: Any, checks: Checks | None = None) -> Report:
@@ -115,5 +115,5 @@ def check_gradient(function: Callable[..., Any], *inputs: Any, checks: Checks | 
     names = [f"input {i}" for i, f in enumerate(flows) if f]
     others = [a for a, f in zip(arrays, flows, strict=True) if not f]
     what = f"{name}({', '.join(f'{a.dtype}{list(a.shape)}' for a in arrays)})"
-    check_problem(report, what, Problem(build, sources, names, list(others), [False] * len(others)), checks or Checks())
+    check_differentiation(report, what, Differentiation(build, sources, names, list(others), [False] * len(others)), checks or Checks())
     return report.raise_if_bad()

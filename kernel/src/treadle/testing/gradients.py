@@ -26,7 +26,7 @@ STEPS = (1e-4, 2e-3, 1e-6)
 """Tried in this order; the first at which the difference agrees decides, since a kink may be nearer than a step."""
 
 
-class Problem:
+class Differentiation:
     """A function with the inputs that are differentiated by, and what else it gets.
 
     Args:
@@ -69,7 +69,7 @@ class Problem:
         return lambda tensors: recorded.atomic.call([*tensors, *rest])
 
 
-def of_case(case: Case, checks: Checks) -> Problem | None:
+def of_case(case: Case, checks: Checks) -> Differentiation | None:
     """The call of a case as a function of its differentiable inputs; None if nothing can be differentiated."""
     plan: list[Any] = []
     arrays: list[Array] = []
@@ -97,7 +97,7 @@ def of_case(case: Case, checks: Checks) -> Problem | None:
 
         return function
 
-    return Problem(build, arrays, names, others, is_host)
+    return Differentiation(build, arrays, names, others, is_host)
 
 
 def pulled(function: Function, count: int) -> Callable[[list[Any]], list[Any]]:
@@ -113,44 +113,44 @@ def pulled(function: Function, count: int) -> Callable[[list[Any]], list[Any]]:
     return run
 
 
-def check_problem(report: Report, case: Any, problem: Problem, checks: Checks) -> None:
+def check_differentiation(report: Report, case: Any, subject: Differentiation, checks: Checks) -> None:
     """Check the gradient of a function, and the gradients of that, up to ``checks.order``."""
     rng = np.random.default_rng(3)
     base: Function | None = None
     for order in range(1, checks.order + 1):
         try:
-            following = _check_order(report, case, problem, checks, order, base or problem.traced_call(), rng)
+            following = _check_order(report, case, subject, checks, order, base or subject.traced_call(), rng)
         except Exception as error:  # a gradient's
             report.expect(False, f"gradient of order {order} can be taken", case, error, "gradients")
             return
         if following is None:
             return
-        problem, base = following
+        subject, base = following
 
 
 def _check_order(
-    report: Report, case: Any, problem: Problem, checks: Checks, order: int, base: Function, rng: np.random.Generator
-) -> tuple[Problem, Function] | None:
+    report: Report, case: Any, subject: Differentiation, checks: Checks, order: int, base: Function, rng: np.random.Generator
+) -> tuple[Differentiation, Function] | None:
     """Check the gradient of a function; that gradient as a function, eagerly and by tapes outside ``base``; None where it ends."""
-    results = [np.asarray(r) for r in problem.eager()(_tensors(problem.arrays))]
+    results = [np.asarray(r) for r in subject.eager()(_tensors(subject.arrays))]
     if not results:
         return None
     cotangents = [_draw(rng, a) for a in results]
-    count = len(problem.arrays)
-    everything = [*problem.arrays, *cotangents]
-    found = pulled(problem.eager(), count)(_tensors(everything))
+    count = len(subject.arrays)
+    everything = [*subject.arrays, *cotangents]
+    found = pulled(subject.eager(), count)(_tensors(everything))
     is_there = [g is not None for g in found]
     want = [np.asarray(g) for g in found if g is not None]
-    _check_form(report, case, order, problem, found)
+    _check_form(report, case, order, subject, found)
     if order == 1 and count > 1:
-        _check_alone(report, case, problem, cotangents, found)
-    _check_differences(report, case, order, problem, cotangents, found, checks, rng)
-    following = _following(problem, cotangents, is_there)
+        _check_alone(report, case, subject, cotangents, found)
+    _check_differences(report, case, order, subject, cotangents, found, checks, rng)
+    following = _following(subject, cotangents, is_there)
     _check_ways(report, case, order, following, want, checks)
     outside = _present(pulled(base, count), is_there)
     _compare(report, case, f"gradient of order {order} from outside td.function", lambda: outside(_tensors(everything)), want, checks)
     if order > 1:
-        mixed = _present(pulled(problem.traced_call(), count), is_there)
+        mixed = _present(pulled(subject.traced_call(), count), is_there)
         _compare(report, case, f"gradient of order {order} of a traced gradient", lambda: mixed(_tensors(everything)), want, checks)
     return (following, outside) if any(is_there) else None
 
@@ -171,34 +171,34 @@ def _present(function: Callable[[list[Any]], list[Any]], is_there: list[bool]) -
     return lambda tensors: [g for g, there in zip(function(tensors), is_there, strict=True) if there]
 
 
-def _following(problem: Problem, cotangents: list[Array], is_there: list[bool]) -> Problem:
+def _following(subject: Differentiation, cotangents: list[Array], is_there: list[bool]) -> Differentiation:
     """The gradient of a function as a function of its inputs and cotangents."""
-    count = len(problem.arrays)
-    names = [*problem.names, *(f"cotangent {i}" if len(cotangents) > 1 else "the cotangent" for i in range(len(cotangents)))]
+    count = len(subject.arrays)
+    names = [*subject.names, *(f"cotangent {i}" if len(cotangents) > 1 else "the cotangent" for i in range(len(cotangents)))]
 
     def build(others: list[Any]) -> Function:
-        return _present(pulled(problem.build(others), count), is_there)
+        return _present(pulled(subject.build(others), count), is_there)
 
-    return Problem(build, [*problem.arrays, *cotangents], names, problem.others, problem.is_host)
+    return Differentiation(build, [*subject.arrays, *cotangents], names, subject.others, subject.is_host)
 
 
-def _check_form(report: Report, case: Any, order: int, problem: Problem, found: list[Any]) -> None:
-    for name, source, gradient in zip(problem.names, problem.arrays, found, strict=True):
+def _check_form(report: Report, case: Any, order: int, subject: Differentiation, found: list[Any]) -> None:
+    for name, source, gradient in zip(subject.names, subject.arrays, found, strict=True):
         if gradient is not None:
             array = np.asarray(gradient)
             agrees = array.shape == source.shape and array.dtype == source.dtype
             report.expect(agrees, f"gradient of order {order} for {name} has its shape and dtype", case, array, source)
 
 
-def _check_alone(report: Report, case: Any, problem: Problem, cotangents: list[Array], found: list[Any]) -> None:
+def _check_alone(report: Report, case: Any, subject: Differentiation, cotangents: list[Array], found: list[Any]) -> None:
     """The gradient for one input does not depend on whether others are differentiated by."""
-    for i, name in enumerate(problem.names):
+    for i, name in enumerate(subject.names):
 
         def run(i: int = i) -> list[Any]:
-            tensors = _tensors(problem.arrays)
+            tensors = _tensors(subject.arrays)
             with GradientTape() as tape:
                 tape.watch(tensors[i])
-                results = problem.eager()(tensors)
+                results = subject.eager()(tensors)
             gradient = tape.gradient(results, tensors[i], output_gradients=_tensors(cotangents))
             return [] if gradient is None else [convert_to_tensor(gradient)]
 
@@ -208,7 +208,7 @@ def _check_alone(report: Report, case: Any, problem: Problem, cotangents: list[A
         report.expect(agrees, f"gradient for {name} alone is that among others", case, got, want)
 
 
-def _check_ways(report: Report, case: Any, order: int, following: Problem, want: list[Array], checks: Checks) -> None:
+def _check_ways(report: Report, case: Any, order: int, following: Differentiation, want: list[Array], checks: Checks) -> None:
     for unknown in (STATIC, *checks.gradient_unknown):
 
         def run(unknown: str = unknown) -> list[Any]:
@@ -239,22 +239,29 @@ def _close(a: Array, b: Array, tolerance: float) -> bool:
 
 
 def _check_differences(
-    report: Report, case: Any, order: int, problem: Problem, cotangents: list[Array], found: list[Any], checks: Checks, rng: np.random.Generator
+    report: Report,
+    case: Any,
+    order: int,
+    subject: Differentiation,
+    cotangents: list[Array],
+    found: list[Any],
+    checks: Checks,
+    rng: np.random.Generator,
 ) -> None:
-    function = problem.eager()
-    names = [name.partition("[")[0] for name in problem.names]
-    directions = [_draw(rng, a) for a in problem.arrays]
+    function = subject.eager()
+    names = [name.partition("[")[0] for name in subject.names]
+    directions = [_draw(rng, a) for a in subject.arrays]
     for i, name in enumerate(names):
         if name in checks.symmetric:
             directions[i] = directions[i] + np.conj(np.swapaxes(directions[i], -1, -2))
     there = [i for i, g in enumerate(found) if g is not None and names[i] not in checks.constant]
     missing = [i for i, g in enumerate(found) if g is None and names[i] not in checks.constant]
-    if there and not _agrees(function, problem.arrays, directions, there, found, cotangents, checks.rtol)[0]:
+    if there and not _agrees(function, subject.arrays, directions, there, found, cotangents, checks.rtol)[0]:
         for i in there:
-            agrees, numeric, analytic = _agrees(function, problem.arrays, directions, [i], found, cotangents, checks.rtol)
+            agrees, numeric, analytic = _agrees(function, subject.arrays, directions, [i], found, cotangents, checks.rtol)
             report.expect(
                 agrees,
-                f"gradient of order {order} for {problem.names[i]} is the derivative",
+                f"gradient of order {order} for {subject.names[i]} is the derivative",
                 case,
                 f"{analytic!r} along a direction",
                 f"{numeric!r} by differences",
@@ -262,9 +269,9 @@ def _check_differences(
         return
     report.done[f"gradient of order {order} is the derivative"] += 1
     for i in missing if order == 1 or there else ():
-        agrees, numeric, _ = _agrees(function, problem.arrays, directions, [i], found, cotangents, checks.rtol)
+        agrees, numeric, _ = _agrees(function, subject.arrays, directions, [i], found, cotangents, checks.rtol)
         report.expect(
-            agrees, f"gradient of order {order} for {problem.names[i]} is there", case, "None", f"{numeric!r} by differences along a direction"
+            agrees, f"gradient of order {order} for {subject.names[i]} is there", case, "None", f"{numeric!r} by differences along a direction"
         )
 
 

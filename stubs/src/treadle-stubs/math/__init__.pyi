@@ -8,6 +8,8 @@ from treadle import acos as acos
 from treadle import acosh as acosh
 from treadle import add as add
 from treadle import add_n as add_n
+from treadle import argmax as argmax
+from treadle import argmin as argmin
 from treadle import asin as asin
 from treadle import asinh as asinh
 from treadle import atan as atan
@@ -15,6 +17,7 @@ from treadle import atan2 as atan2
 from treadle import atanh as atanh
 from treadle import cos as cos
 from treadle import cosh as cosh
+from treadle import cumsum as cumsum
 from treadle import divide as divide
 from treadle import divide as truediv
 from treadle import equal as equal
@@ -35,7 +38,10 @@ from treadle import not_equal as not_equal
 from treadle import pow as pow
 from treadle import reduce_all as reduce_all
 from treadle import reduce_any as reduce_any
+from treadle import reduce_logsumexp as reduce_logsumexp
+from treadle import reduce_max as reduce_max
 from treadle import reduce_mean as reduce_mean
+from treadle import reduce_min as reduce_min
 from treadle import reduce_prod as reduce_prod
 from treadle import reduce_sum as reduce_sum
 from treadle import round as round
@@ -49,9 +55,11 @@ from treadle import square as square
 from treadle import subtract as subtract
 from treadle import tan as tan
 from treadle import tanh as tanh
+from treadle.linalg import l2_normalize as l2_normalize
 from treadle.math import floormod as mod
 from treadle.math import special as special
 from treadle.tensor import Tensor
+from treadle_ops.sorting import TopKV2
 from typing import Any
 
 def accumulate_n(inputs: Any, shape: Any = None, tensor_dtype: Any = None, name: str | None = None) -> Tensor:
@@ -187,6 +195,32 @@ def betainc(a: Any, b: Any, x: Any, name: str | None = None) -> Tensor:
     """
     ...
 
+def bincount(arr: Any, weights: Any = None, minlength: Any = None, maxlength: Any = None, dtype: Any = ..., name: str | None = None, axis: int | None = None, binary_output: bool = False) -> Tensor:
+    """How often every integer from 0 to the largest occurs.
+
+    Args:
+        arr: any shape, integers that are not negative; ``(N, M)`` for ``axis=-1``.
+        weights: the shape of ``arr``: what to add up instead of counting.
+        minlength: the least number of results; the last ones are 0.
+        maxlength: the largest number of results; integers from it on are left out.
+        dtype: of the result, where there are no weights.
+        name: ignored.
+        axis: None or 0 for all of ``arr``, -1 for each of its rows.
+        binary_output: 1 for every integer that occurs, however often.
+
+    Returns:
+        ``(K,)``, or ``(N, K)`` for ``axis=-1``, of ``dtype`` or of the dtype of ``weights``.
+
+    Raises:
+        ValueError: there is no such axis, or there are weights for a binary result.
+        ShapeError: the shape of ``weights`` is not that of ``arr``.
+        InvalidArgumentError: an integer is negative.
+
+    Sources:
+        TensorFlow ``tf.math.bincount``.
+    """
+    ...
+
 def ceil(x: Any, name: str | None = None) -> Tensor:
     """The smallest whole number that is not less.
 
@@ -205,6 +239,29 @@ def ceil(x: Any, name: str | None = None) -> Tensor:
     """
     ...
 
+def confusion_matrix(labels: Any, predictions: Any, num_classes: Any = None, weights: Any = None, dtype: Any = ..., name: str | None = None) -> Tensor:
+    """How often each class was predicted for each class.
+
+    Args:
+        labels: ``(N,)``, integers, the true classes.
+        predictions: ``(N,)``, integers.
+        num_classes: an integer; by default the largest class + 1.
+        weights: ``(N,)``: what to add up instead of counting.
+        dtype: of the result.
+        name: ignored.
+
+    Returns:
+        ``(num_classes, num_classes)`` of ``dtype``: a row per label, a column per prediction.
+
+    Raises:
+        ShapeError: the shapes differ.
+        InvalidArgumentError: a class is negative, or not below ``num_classes``.
+
+    Sources:
+        TensorFlow ``tf.math.confusion_matrix``.
+    """
+    ...
+
 def conj(x: Any, name: str | None = None) -> Tensor:
     """The complex conjugate; ``x`` itself where it is real. Gradients of complex tensors are conjugated, as TensorFlow's are.
 
@@ -217,6 +274,71 @@ def conj(x: Any, name: str | None = None) -> Tensor:
 
     Sources:
         TensorFlow ``tf.math.conj``.
+    """
+    ...
+
+def count_nonzero(input: Any, axis: Any = None, keepdims: Any = None, dtype: Any = ..., name: str | None = None) -> Any:
+    """How many elements over axes are not 0; NaN is not.
+
+    Args:
+        input: any shape, any dtype.
+        axis: an int, a list of ints, or a tensor of them; all axes by default.
+        keepdims: keep the axes reduced, with size 1.
+        dtype: of the result.
+        name: ignored.
+
+    Returns:
+        The shape without the axes reduced, of ``dtype``.
+
+    Raises:
+        InvalidArgumentError: an axis is out of range or named twice.
+
+    Sources:
+        TensorFlow ``tf.math.count_nonzero``.
+    """
+    ...
+
+def cumprod(x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None) -> Tensor:
+    """Running products along an axis.
+
+    Args:
+        x: any shape of rank 1 or more, any numeric dtype.
+        axis: an int.
+        exclusive: leave out the element itself, so that the first product is 1.
+        reverse: begin at the end.
+        name: ignored.
+
+    Returns:
+        The shape and dtype of ``x``; integers wrap.
+
+    Raises:
+        InvalidArgumentError: the axis is out of range.
+        DTypeError: the dtype is another one.
+
+    Sources:
+        TensorFlow ``tf.math.cumprod``.
+    """
+    ...
+
+def cumulative_logsumexp(x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None) -> Tensor:
+    """``log(sum(exp(...)))`` of the elements up to each along an axis, without overflow.
+
+    Args:
+        x: any shape of rank 1 or more, floating.
+        axis: an int.
+        exclusive: leave out the element itself, so that the first result is -inf.
+        reverse: begin at the end.
+        name: ignored.
+
+    Returns:
+        The shape and dtype of ``x``.
+
+    Raises:
+        InvalidArgumentError: the axis is out of range.
+        DTypeError: the dtype is another one.
+
+    Sources:
+        TensorFlow ``tf.math.cumulative_logsumexp``.
     """
     ...
 
@@ -443,6 +565,27 @@ def imag(input: Any, name: str | None = None) -> Any:
     """
     ...
 
+def in_top_k(targets: Any, predictions: Any, k: Any, name: str | None = None) -> Tensor:
+    """Whether the prediction for the right class is among the ``k`` largest of its row.
+
+    Args:
+        targets: ``(N,)``, integers.
+        predictions: ``(N, classes)``, floating.
+        k: an integer.
+        name: ignored.
+
+    Returns:
+        ``(N,)``, bool: predictions equal to the k-th largest are in; False where the target is no class, or where a prediction is not finite.
+
+    Raises:
+        ShapeError: the shapes do not fit.
+        DTypeError: a dtype is another one.
+
+    Sources:
+        TensorFlow ``tf.math.in_top_k``.
+    """
+    ...
+
 def invert_permutation(x: Any, name: str | None = None) -> Tensor:
     """The permutation that undoes another: ``result[x[i]] == i``.
 
@@ -514,6 +657,42 @@ def is_nan(x: Any, name: str | None = None) -> Tensor:
 
     Sources:
         TensorFlow ``tf.math.is_nan``.
+    """
+    ...
+
+def is_non_decreasing(x: Any, name: str | None = None) -> Tensor:
+    """Whether no element is smaller than the one before it, row by row; False with NaN, True for fewer than two elements.
+
+    Args:
+        x: any shape, integers or floating.
+        name: ignored.
+
+    Returns:
+        A bool scalar.
+
+    Raises:
+        DTypeError: the dtype is another one.
+
+    Sources:
+        TensorFlow ``tf.math.is_non_decreasing``.
+    """
+    ...
+
+def is_strictly_increasing(x: Any, name: str | None = None) -> Tensor:
+    """Whether each element is larger than the one before it, row by row; False with NaN, True for fewer than two elements.
+
+    Args:
+        x: any shape, integers or floating.
+        name: ignored.
+
+    Returns:
+        A bool scalar.
+
+    Raises:
+        DTypeError: the dtype is another one.
+
+    Sources:
+        TensorFlow ``tf.math.is_strictly_increasing``.
     """
     ...
 
@@ -604,6 +783,26 @@ def log_sigmoid(x: Any, name: str | None = None) -> Tensor:
 
     Sources:
         TensorFlow ``tf.math.log_sigmoid``.
+    """
+    ...
+
+def log_softmax(logits: Any, axis: Any = None, name: str | None = None) -> Tensor:
+    """``logits - log(sum(exp(logits)))`` along an axis.
+
+    Args:
+        logits: any shape of rank 1 or more, floating.
+        axis: an int; the last by default.
+        name: ignored.
+
+    Returns:
+        The shape and dtype of ``logits``.
+
+    Raises:
+        InvalidArgumentError: the axis is out of range.
+        DTypeError: the dtype is another one.
+
+    Sources:
+        TensorFlow ``tf.nn.log_softmax``.
     """
     ...
 
@@ -775,6 +974,69 @@ def reciprocal_no_nan(x: Any, name: str | None = None) -> Tensor:
     """
     ...
 
+def reduce_euclidean_norm(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Any:
+    """The square root of the sum of squared moduli, cut to an integer for integers; 0 over nothing. Its gradient at 0 is NaN, as in TensorFlow.
+
+    Args:
+        input_tensor: any shape, any numeric dtype.
+        axis: an int, a list of ints, or a tensor of them; all axes by default.
+        keepdims: keep the axes reduced, with size 1.
+        name: ignored.
+
+    Returns:
+        The shape without the axes reduced, the dtype of ``input_tensor``.
+
+    Raises:
+        InvalidArgumentError: an axis is out of range or named twice.
+        DTypeError: the dtype is another one.
+
+    Sources:
+        TensorFlow ``tf.math.reduce_euclidean_norm``.
+    """
+    ...
+
+def reduce_std(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
+    """The square root of the variance, real for complex numbers too; NaN over nothing. Its gradient at 0 is NaN, as in TensorFlow.
+
+    Args:
+        input_tensor: any shape, floating or complex.
+        axis: an int, a list of ints, or a tensor of them; all axes by default.
+        keepdims: keep the axes reduced, with size 1.
+        name: ignored.
+
+    Returns:
+        The shape without the axes reduced, the real dtype of ``input_tensor``.
+
+    Raises:
+        InvalidArgumentError: an axis is out of range or named twice.
+        DTypeError: the dtype is another one.
+
+    Sources:
+        TensorFlow ``tf.math.reduce_std``.
+    """
+    ...
+
+def reduce_variance(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Any:
+    """The mean of the squared distance from the mean, real for complex numbers too; NaN over nothing.
+
+    Args:
+        input_tensor: any shape, floating, complex.
+        axis: an int, a list of ints, or a tensor of them; all axes by default.
+        keepdims: keep the axes reduced, with size 1.
+        name: ignored.
+
+    Returns:
+        The shape without the axes reduced, its real dtype.
+
+    Raises:
+        InvalidArgumentError: an axis is out of range or named twice.
+        DTypeError: the dtype is another one.
+
+    Sources:
+        TensorFlow ``tf.math.reduce_variance``.
+    """
+    ...
+
 def rint(x: Any, name: str | None = None) -> Tensor:
     """The nearest whole number, of two the even one.
 
@@ -811,19 +1073,128 @@ def rsqrt(x: Any, name: str | None = None) -> Tensor:
     """
     ...
 
+def segment_max(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:
+    """The largest of the rows of every segment, element by element; NaN if one is.
+
+    Args:
+        data: ``(N, ...)``, integers or floating.
+        segment_ids: ``(N,)``, integers, each the one before it or more.
+        name: ignored.
+
+    Returns:
+        ``(last number + 1, ...)`` of the dtype of ``data``; 0 for a segment without rows.
+
+    Raises:
+        ShapeError: ``segment_ids`` does not have a number for every row.
+        InvalidArgumentError: a number is negative, or less than the one before.
+        DTypeError: a dtype is another one.
+
+    Sources:
+        TensorFlow ``tf.math.segment_max``.
+    """
+    ...
+
+def segment_mean(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:
+    """The mean of the rows of every segment, cut toward zero for integers.
+
+    Args:
+        data: ``(N, ...)``, any numeric dtype.
+        segment_ids: ``(N,)``, integers, each the one before it or more.
+        name: ignored.
+
+    Returns:
+        ``(last number + 1, ...)`` of the dtype of ``data``; 0 for a segment without rows.
+
+    Raises:
+        ShapeError: ``segment_ids`` does not have a number for every row.
+        InvalidArgumentError: a number is negative, or less than the one before.
+        DTypeError: a dtype is another one.
+
+    Sources:
+        TensorFlow ``tf.math.segment_mean``.
+    """
+    ...
+
+def segment_min(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:
+    """The smallest of the rows of every segment, element by element; NaN if one is.
+
+    Args:
+        data: ``(N, ...)``, integers or floating.
+        segment_ids: ``(N,)``, integers, each the one before it or more.
+        name: ignored.
+
+    Returns:
+        ``(last number + 1, ...)`` of the dtype of ``data``; 0 for a segment without rows.
+
+    Raises:
+        ShapeError: ``segment_ids`` does not have a number for every row.
+        InvalidArgumentError: a number is negative, or less than the one before.
+        DTypeError: a dtype is another one.
+
+    Sources:
+        TensorFlow ``tf.math.segment_min``.
+    """
+    ...
+
+def segment_prod(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:
+    """The product of the rows of every segment, element by element.
+
+    Args:
+        data: ``(N, ...)``, any numeric dtype.
+        segment_ids: ``(N,)``, integers, each the one before it or more.
+        name: ignored.
+
+    Returns:
+        ``(last number + 1, ...)`` of the dtype of ``data``; 1 for a segment without rows.
+
+    Raises:
+        ShapeError: ``segment_ids`` does not have a number for every row.
+        InvalidArgumentError: a number is negative, or less than the one before.
+        DTypeError: a dtype is another one.
+
+    Sources:
+        TensorFlow ``tf.math.segment_prod``.
+    """
+    ...
+
+def segment_sum(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:
+    """The sum of the rows of every segment.
+
+    Args:
+        data: ``(N, ...)``, any numeric dtype.
+        segment_ids: ``(N,)``, integers, each the one before it or more.
+        name: ignored.
+
+    Returns:
+        ``(last number + 1, ...)`` of the dtype of ``data``; 0 for a segment without rows.
+
+    Raises:
+        ShapeError: ``segment_ids`` does not have a number for every row.
+        InvalidArgumentError: a number is negative, or less than the one before.
+        DTypeError: a dtype is another one.
+
+    Sources:
+        TensorFlow ``tf.math.segment_sum``.
+    """
+    ...
+
 def softmax(logits: Any, axis: Any = None, name: str | None = None) -> Tensor:
     """``exp(logits) / sum(exp(logits))`` along an axis.
 
     Args:
-        logits: any shape of rank 1 or more, floating.
+        logits: any shape of rank 1 or more, floating; -inf has the probability 0.
         axis: an int; the last by default.
         name: ignored.
 
     Returns:
-        The shape and dtype of ``logits``.
+        The shape and dtype of ``logits``; NaN where all logits along the axis are -inf.
 
     Raises:
         InvalidArgumentError: the axis is out of range.
+        DTypeError: the dtype is another one.
+
+    Sources:
+        TensorFlow ``tf.nn.softmax``.
     """
     ...
 
@@ -880,6 +1251,161 @@ def squared_difference(x: Any, y: Any, name: str | None = None) -> Tensor:
 
     Sources:
         TensorFlow ``tf.math.squared_difference``.
+    """
+    ...
+
+def top_k(input: Any, k: Any = 1, sorted: bool = True, index_type: Any = ..., name: str | None = None) -> TopKV2:
+    """The ``k`` largest elements along the last axis, and their places; of equal ones the first.
+
+    Args:
+        input: ``(..., N)``, integers or floating.
+        k: an integer from 0 to N.
+        sorted: ignored; the largest always comes first.
+        index_type: an integer dtype.
+        name: ignored.
+
+    Returns:
+        ``values``, ``(..., k)`` of the dtype of ``input``, and ``indices``, ``(..., k)`` of ``index_type``.
+
+    Raises:
+        ShapeError: ``input`` is a scalar.
+        InvalidArgumentError: ``k`` is negative or larger than N.
+        DTypeError: the dtype is another one.
+
+    Sources:
+        TensorFlow ``tf.math.top_k``.
+    """
+    ...
+
+def unsorted_segment_max(data: Any, segment_ids: Any, num_segments: Any, name: str | None = None) -> Any:
+    """The largest of the rows of every segment; the least finite number of the dtype for a segment without rows.
+
+    Args:
+        data: ``(*shape of segment_ids, ...)``, integers or floating.
+        segment_ids: any shape, integers; rows with a negative one are left out.
+        num_segments: an integer.
+        name: ignored.
+
+    Returns:
+        ``(num_segments, ...)`` of the dtype of ``data``.
+
+    Raises:
+        ShapeError: the shape of ``data`` does not begin with that of ``segment_ids``.
+        InvalidArgumentError: a number is not below ``num_segments``.
+        DTypeError: a dtype is another one.
+
+    Sources:
+        TensorFlow ``tf.math.unsorted_segment_max``.
+    """
+    ...
+
+def unsorted_segment_mean(data: Any, segment_ids: Any, num_segments: Any, name: str | None = None) -> Any:
+    """The mean of the rows of every segment; 0 for a segment without rows.
+
+    Args:
+        data: ``(*shape of segment_ids, ...)``, any numeric dtype.
+        segment_ids: any shape, integers; rows with a negative one are left out.
+        num_segments: an integer.
+        name: ignored.
+
+    Returns:
+        ``(num_segments, ...)`` of the dtype of ``data``, or what integers give when divided.
+
+    Raises:
+        ShapeError: the shape of ``data`` does not begin with that of ``segment_ids``.
+        InvalidArgumentError: a number is not below ``num_segments``.
+        DTypeError: a dtype is another one.
+
+    Sources:
+        TensorFlow ``tf.math.unsorted_segment_mean``.
+    """
+    ...
+
+def unsorted_segment_min(data: Any, segment_ids: Any, num_segments: Any, name: str | None = None) -> Any:
+    """The smallest of the rows of every segment; the largest finite number of the dtype for a segment without rows.
+
+    Args:
+        data: ``(*shape of segment_ids, ...)``, integers or floating.
+        segment_ids: any shape, integers; rows with a negative one are left out.
+        num_segments: an integer.
+        name: ignored.
+
+    Returns:
+        ``(num_segments, ...)`` of the dtype of ``data``.
+
+    Raises:
+        ShapeError: the shape of ``data`` does not begin with that of ``segment_ids``.
+        InvalidArgumentError: a number is not below ``num_segments``.
+        DTypeError: a dtype is another one.
+
+    Sources:
+        TensorFlow ``tf.math.unsorted_segment_min``.
+    """
+    ...
+
+def unsorted_segment_prod(data: Any, segment_ids: Any, num_segments: Any, name: str | None = None) -> Any:
+    """The product of the rows of every segment; 1 for a segment without rows.
+
+    Args:
+        data: ``(*shape of segment_ids, ...)``, any numeric dtype.
+        segment_ids: any shape, integers; rows with a negative one are left out.
+        num_segments: an integer.
+        name: ignored.
+
+    Returns:
+        ``(num_segments, ...)`` of the dtype of ``data``.
+
+    Raises:
+        ShapeError: the shape of ``data`` does not begin with that of ``segment_ids``.
+        InvalidArgumentError: a number is not below ``num_segments``.
+        DTypeError: a dtype is another one.
+
+    Sources:
+        TensorFlow ``tf.math.unsorted_segment_prod``.
+    """
+    ...
+
+def unsorted_segment_sqrt_n(data: Any, segment_ids: Any, num_segments: Any, name: str | None = None) -> Any:
+    """The sum of the rows of every segment over the square root of their number; 0 for a segment without rows.
+
+    Args:
+        data: ``(*shape of segment_ids, ...)``, floating or complex.
+        segment_ids: any shape, integers; rows with a negative one are left out.
+        num_segments: an integer.
+        name: ignored.
+
+    Returns:
+        ``(num_segments, ...)`` of the dtype of ``data``.
+
+    Raises:
+        ShapeError: the shape of ``data`` does not begin with that of ``segment_ids``.
+        InvalidArgumentError: a number is not below ``num_segments``.
+        DTypeError: a dtype is another one.
+
+    Sources:
+        TensorFlow ``tf.math.unsorted_segment_sqrt_n``.
+    """
+    ...
+
+def unsorted_segment_sum(data: Any, segment_ids: Any, num_segments: Any, name: str | None = None) -> Any:
+    """The sum of the rows of every segment; 0 for a segment without rows.
+
+    Args:
+        data: ``(*shape of segment_ids, ...)``, any numeric dtype.
+        segment_ids: any shape, integers; rows with a negative one are left out.
+        num_segments: an integer.
+        name: ignored.
+
+    Returns:
+        ``(num_segments, ...)`` of the dtype of ``data``.
+
+    Raises:
+        ShapeError: the shape of ``data`` does not begin with that of ``segment_ids``.
+        InvalidArgumentError: a number is not below ``num_segments``.
+        DTypeError: a dtype is another one.
+
+    Sources:
+        TensorFlow ``tf.math.unsorted_segment_sum``.
     """
     ...
 
@@ -940,6 +1466,24 @@ def xlogy(x: Any, y: Any, name: str | None = None) -> Tensor:
 
     Sources:
         TensorFlow ``tf.math.xlogy``.
+    """
+    ...
+
+def zero_fraction(value: Any, name: str | None = None) -> Tensor:
+    """Which part of the elements is 0; NaN for no elements. It has no gradient.
+
+    Args:
+        value: any shape, any numeric dtype.
+        name: ignored.
+
+    Returns:
+        A float32 scalar.
+
+    Raises:
+        DTypeError: the dtype is another one.
+
+    Sources:
+        TensorFlow ``tf.math.zero_fraction``.
     """
     ...
 

@@ -79,6 +79,8 @@ def shift(xp: Any) -> Any:
 
     def run(x: Any, *, axis: int, by: int, fill: float) -> Any:
         at = with_axis(axis, x.ndim)
+        if by == 0:
+            return x.copy()
         result = xp.empty(x.shape, x.dtype)
         into, out_of, free = (slice(by, None), slice(None, -by), slice(None, by)) if by > 0 else (slice(None, by), slice(-by, None), slice(by, None))
         result[_part(at, free)] = fill

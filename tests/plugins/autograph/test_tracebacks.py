@@ -1,0 +1,266 @@
+"""Tracebacks through converted functions show the user's files, lines and names as plain Python does, and nothing of ours."""
+
+from __future__ import annotations
+
+import traceback
+
+import pytest
+
+import treadle as td
+
+CASES = []
+
+
+def case(*arguments):
+    def note(function):
+        CASES.append(pytest.param(function, arguments, id=function.__name__))
+        return function
+
+    return note
+
+
+def inverse(x):
+    if x > -100:
+        return 6 // x
+    return x
+
+
+class Thing:
+    def method(self, x):
+        for k in [x]:
+            return inverse(k)
+
+
+@case(0)
+def in_an_arm(x):
+    if x < 3:
+        y = 1 // x
+    return y
+
+
+@case(0)
+def in_nested_calls(x):
+    y = 0
+    for _ in range(2):
+        while y < 5:
+            y = y + (inverse(x) if x < 9 else 0)
+    return y
+
+
+@case(0)
+def in_a_condition(x):
+    if 1 // x > 2:
+        return x
+    return 0
+
+
+@case(0)
+def in_a_loop_condition(x):
+    k = 0
+    while k < 3 and 1 // x > k:
+        k += 1
+    return k
+
+
+@case(0)
+def in_an_iterable(x):
+    for k in range(3 // x):
+        x = k
+    return x
+
+
+@case(0)
+def in_a_lambda(x):
+    return (lambda y: 1 // y if y < 2 else y)(x)
+
+
+@case(0)
+def in_a_comprehension(x):
+    return [
+        k // x
+        for k in range(3)
+        if k > 0
+    ]  # fmt: skip
+
+
+@case(0)
+def in_a_method(x):
+    thing = Thing()
+    return thing.method(
+        x,
+    )
+
+
+@case(0)
+def in_an_inner_function(x):
+    def inner(y):
+        if y < 3:
+            return 1 // y
+        return y
+
+    try:
+        return inner(x)
+    finally:
+        x = 3
+
+
+@case("text")
+def in_an_operand(x):
+    return (x + "a" > "b") and (x + 1 > 2)
+
+
+@case(0)
+def raised_again(x):
+    try:
+        return inverse(x)
+    except ZeroDivisionError as error:
+        raise ValueError("no inverse") from error
+
+
+@case(3)
+def with_a_wrong_call(x):
+    if x > 2:
+        return inverse(x, 4)
+    return 0
+
+
+def users_entries(function, arguments):
+    """What a traceback shows below the caller: line, name, text and columns."""
+    with pytest.raises(Exception) as caught:  # noqa: PT011
+        function(*arguments)
+    chain, error = [], caught.value
+    while error is not None:
+        entries = traceback.extract_tb(error.__traceback__)
+        chain.append([(e.filename, e.lineno, e.name, e.line, e.colno, e.end_colno) for e in entries if e.name != "users_entries"])
+        error = error.__cause__
+    return chain
+
+
+@pytest.mark.parametrize(("function", "arguments"), CASES)
+def test_on_python_values_it_is_that_of_plain_python(function, arguments):
+    plain = users_entries(function, arguments)
+    assert plain[0]
+    assert users_entries(td.autograph.to_graph(function), arguments) == plain
+
+
+def test_an_assertion_too():
+    def f(x):
+        y = x
+        assert y > 3, "too small"
+
+    (entry,) = users_entries(td.autograph.to_graph(f), [0])[0]
+    assert entry[2:4] == ("f", 'assert y > 3, "too small"')
+
+
+def of_a_trace(function, *arguments):
+    """What a traceback shows below the traced function."""
+    with pytest.raises(Exception) as caught:  # noqa: PT011
+        td.function(function)(*arguments)
+    entries = traceback.extract_tb(caught.value.__traceback__)
+    shown = "".join(traceback.format_exception(caught.value))
+    assert "ag__" not in shown
+    assert "treadle_autograph/" not in shown
+    below = entries[next(i for i, e in enumerate(entries) if e.name == function.__name__ and e.filename == __file__) :]
+    return [(e.filename == __file__, e.name, e.line) for e in below], shown
+
+
+def reshaped(x):
+    return td.reshape(x, [5])
+
+
+def test_in_a_staged_branch_it_shows_the_line_of_the_op():
+    def f(x):
+        if x[0] > 0:
+            y = x
+            for _ in td.range(3):
+                if x[1] > 2:
+                    y = reshaped(x)
+        else:
+            y = x
+        return y
+
+    entries, _ = of_a_trace(f, td.constant([1.0, 2.0]))
+    assert entries == [(True, "f", "y = reshaped(x)"), (True, "reshaped", "return td.reshape(x, [5])")]
+
+
+def test_in_a_staged_loop_and_a_ternary_too():
+    def f(x):
+        while td.reduce_sum(x) < 10:
+            x = x if x[0] > 3 else reshaped(x)
+        return x
+
+    entries, _ = of_a_trace(f, td.constant([1.0, 2.0]))
+    assert entries == [(True, "f", "x = x if x[0] > 3 else reshaped(x)"), (True, "reshaped", "return td.reshape(x, [5])")]
+
+
+def test_what_the_operators_refuse_shows_the_line_of_the_branch():
+    def f(x):
+        y = None
+        if x > 0:
+            y = x
+        return y
+
+    entries, shown = of_a_trace(f, td.constant(1))
+    assert entries == [(True, "f", "if x > 0:")]
+    assert "'y' is a tensor of shape () and dtype int32 if the condition at" in shown
+    assert f"{__file__}:{f.__code__.co_firstlineno + 2} holds, and None if not" in shown
+
+
+def test_nodes_know_the_users_line():
+    def f(x):
+        if x > 0:
+            y = td.exp(x)
+        else:
+            y = -x
+        return y
+
+    graph = td.function(f).get_concrete_function(td.TensorSpec([], td.float32)).graph
+    cond = next(node for node in graph.nodes if node.op.name == "cond")
+    inner = [node for branch in cond.attrs["branches"] for node in td_nodes(branch.graph) if node.op.name in ("exp", "negative")]
+    assert [node.source.text for node in inner] == ["y = td.exp(x)", "y = -x"]
+    assert {node.source.function for node in inner} == {"f"}
+    assert cond.source.text == "if x > 0:"
+
+
+def td_nodes(graph):
+    for node in graph.nodes:
+        if node.op.name == "call":
+            yield from td_nodes(node.attrs["function"].graph)
+        else:
+            yield node
+
+
+def test_filtering_can_be_switched_off():
+    def f(x):
+        if x[0] > 0:
+            return reshaped(x)
+        return x
+
+    td.debugging.disable_traceback_filtering()
+    try:
+        with pytest.raises(ValueError, match="reshape") as caught:
+            td.autograph.to_graph(f)
+            td.function(f)(td.constant([1.0, 2.0]))
+    finally:
+        td.debugging.enable_traceback_filtering()
+    files = [e.filename for e in traceback.extract_tb(caught.value.__traceback__)]
+    assert any("treadle_autograph" in name for name in files)
+
+
+def test_a_caught_exception_is_clean_too():
+    seen = []
+
+    def f(x):
+        try:
+            return g(x)
+        except ValueError as error:
+            seen.append([e.line for e in traceback.extract_tb(error.__traceback__)])
+            return x
+
+    def g(x):
+        if x[0] > 0:
+            return reshaped(x)
+        return x
+
+    td.function(f)(td.constant([1.0, 2.0]))
+    assert seen == [["return g(x)", "return reshaped(x)", "return td.reshape(x, [5])"]]
