@@ -220,3 +220,27 @@ def test_an_op_without_a_gradient_gives_none():
         tape.watch(x)
         y = plain(x)
     assert tape.gradient(y, x) is None
+
+
+@pytest.mark.parametrize(
+    ("wrong", "found", "expected"),
+    [
+        (lambda g: 1.5, r"1\.5 \(float\)", "a tensor, or None"),
+        (lambda g: np.ones(2, np.float32), r"ndarray", "a tensor, or None"),
+        (lambda g: td.cast(g, td.float64), r"float64 of shape \(2,\)", r"float32 of shape \(2,\)"),
+        (lambda g: td.ones([3]), r"float32 of shape \(3,\)", r"float32 of shape \(2,\)"),
+    ],
+    ids=["float", "array", "dtype", "shape"],
+)
+@pytest.mark.parametrize("traced", [False, True])
+def test_a_gradient_that_does_not_fit_its_input_is_refused(wrong, found, expected, traced):
+    @td.op(name=next(fresh), gradient=lambda ctx, g: wrong(g))
+    def halved(x):
+        return x / 2
+
+    x = td.constant([1.0, 2.0])
+    call = td.function(halved) if traced else halved
+    message = rf"the gradient of op .* gives .*{found}.* for input 0; expected {expected}"
+    with pytest.raises(PluginError, match=message), td.GradientTape() as tape:
+        tape.watch(x)
+        tape.gradient(call(x), x)

@@ -9,7 +9,7 @@ import warnings
 import numpy as np
 import pytest
 
-from treadle.errors import DTypeError, InvalidArgumentError, KernelNotFoundError, PluginError, ShapeError
+from treadle.errors import DeviceError, DTypeError, InvalidArgumentError, KernelNotFoundError, PluginError, ShapeError
 from treadle.registry import registry
 
 
@@ -130,12 +130,27 @@ def test_a_closed_device_is_named(tf, toy):
     from treadle import devices
 
     x = tf.constant([1.0])
+    double = tf.function(lambda x: toy.add(x, x))
+    for _ in range(3):  # the third call takes the short way
+        double(x)
     devices.close("/CPU:0")
     try:
-        with pytest.raises(InvalidArgumentError, match=r"/CPU:0.*closed"):
-            toy.add(x, x)
+        for call in (lambda: toy.add(x, x), lambda: double(x), lambda: double.get_concrete_function(x)(x)):
+            with pytest.raises(InvalidArgumentError, match=r"/CPU:0.*closed"):
+                call()
+        assert double(tf.constant([1.0])).numpy().tolist() == [2.0]
     finally:
         assert toy.add(tf.constant([1.0]), tf.constant([1.0])).numpy().tolist() == [2.0]
+
+
+def test_a_default_device_that_nobody_offers_names_the_setting(tf):
+    from treadle import settings
+
+    with (
+        settings.override(device="/ABACUS:0"),
+        pytest.raises(DeviceError, match=r"code \[device\]: default is '/ABACUS:0': no plugin offers the device type 'ABACUS'"),
+    ):
+        tf.constant([1.0])
 
 
 def test_many_threads_compute_at_once(tf, toy):

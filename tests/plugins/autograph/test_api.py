@@ -101,7 +101,7 @@ def test_check_of_what_is_not_converted():
         try:
             pass
         finally:
-            return 1  # noqa: B012
+            return 1
 
     assert any("finally" in finding.construct for finding in td.autograph.check(jumps))
 

@@ -151,6 +151,7 @@ class GradientContext:
         for declared, entry in zip(self.op.inputs, self.inputs, strict=True):
             if declared.kind != "host":
                 entries += entry if declared.sequence else [entry]
+        known = True
         for i, (entry, need, gradient) in enumerate(zip(entries, self.needs, gradients, strict=True)):
             if gradient is None or not need:
                 continue
@@ -159,7 +160,9 @@ class GradientContext:
             if isinstance(entry, Tensor) and not (gradient.dtype is entry.dtype and gradient.shape.is_compatible_with(entry.shape)):
                 found = f"{gradient.dtype.name} of shape {gradient.shape}"
                 raise self._refused(i, found, f"{entry.dtype.name} of shape {entry.shape}, as the input is")
-        _held.add(self.op)
+            known = known and isinstance(entry, Tensor) and entry.shape.is_fully_defined() and gradient.shape.is_fully_defined()
+        if known:  # a trace with unknown sizes, as that which learns what a gradient reads, proves little
+            _held.add(self.op)
 
     def _refused(self, position: int, found: str, expected: str) -> PluginError:
         op = self.op

@@ -219,6 +219,12 @@ def check_results(op: Op, inputs: list[Any], attrs: dict[str, Any], result: Any,
             raise _broken_promise(op, "memory of its own (the op does not say aliases=True)", "memory of an input")
 
 
+def require_open(device: Any, name: str) -> None:
+    """Refuse what a call of ``name`` finds on a device that was closed."""
+    if open_devices.get(device.name) is not device:
+        raise InvalidArgumentError(f"{name}: an input is on {device.name}, which was closed; copy tensors to another device before closing theirs")
+
+
 def _broken_promise(op: Op, promised: str, found: str) -> PluginError:
     return PluginError(f"the kernel of op {op.name!r} (plugin {op.plugin!r}) gives {found}, and its contract promises {promised}")
 
@@ -252,10 +258,7 @@ def together(op: Op, inputs: list[Any]) -> tuple[list[Any], Any]:
             )
     places = {id(t._key.device): t._key.device for t in tensors}
     for place_ in places.values():
-        if open_devices.get(place_.name) is not place_:
-            raise InvalidArgumentError(
-                f"{op.name}: an input is on {place_.name}, which was closed; copy tensors to another device before closing theirs"
-            )
+        require_open(place_, op.name)
     if not tensors:
         return inputs, default
     if state.LOCAL.device is not None:

@@ -11,6 +11,7 @@ from treadle import devices, state
 from treadle.collector import without_collector
 from treadle.contracts.passes import PassReport
 from treadle.contracts.spec import Spec
+from treadle.eager.dispatch import require_open
 from treadle.errors import InvalidArgumentError
 from treadle.functions.halves import Halves, split
 from treadle.graph.func_graph import FuncGraph
@@ -139,6 +140,7 @@ class AtomicFunction:
         if LOCAL.device is None:
             for thing in (*arguments, *[thing for thing, _ in self.captures]):
                 if not isinstance(thing, SymbolicTensor) and thing._key.device is not default:
+                    require_open(thing._key.device, self.name)
                     return thing._key.device
         return default
 

@@ -16,6 +16,7 @@ from treadle.functions.retracing import History
 from treadle.functions.signature import Call, Key, Signature, TensorPart
 from treadle.functions.trace_lock import one_at_a_time
 from treadle.functions.tracing import trace
+from treadle.registry import registry
 from treadle.state import LOCAL, STATE, is_reentry
 from treadle.tensor import Tensor
 from treadle.tensorspec import TensorSpec
@@ -23,6 +24,16 @@ from treadle.variable import Variable
 
 _MOST_FAST = 1024
 _eager_functions = False
+_functions: weakref.WeakSet[Function] = weakref.WeakSet()
+
+
+def _forget_fast() -> None:
+    """Calls look for their devices and kernels again, as one was closed or a plugin came."""
+    for function in list(_functions):
+        function._fast.clear()
+
+
+registry.on_invalidate(_forget_fast)
 
 
 def run_functions_eagerly(run_eagerly: bool) -> None:
@@ -76,6 +87,7 @@ class Function:
         self._count = 0
         self._history = History(self._name)
         self._instances: weakref.WeakKeyDictionary[Any, Function] = weakref.WeakKeyDictionary()
+        _functions.add(self)
         functools.update_wrapper(self, python_function, updated=())
 
     @property

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import ast
-import logging
 from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
 from treadle.declare import public
 from treadle_autograph.check import Finding, check_function
-from treadle_autograph.convert import convert, entry_of, log, python_function, why_not
+from treadle_autograph.convert import convert, entry_of, python_function, why_not
 
 
 @public("autograph.to_graph")
@@ -99,12 +98,17 @@ def set_verbosity(level: int, alsologtostdout: bool = False) -> None:
     Sources:
         TensorFlow ``tf.autograph.set_verbosity``.
     """
+    import logging
+    import sys
+
+    from treadle_autograph import convert as conversion
+
+    conversion.verbose = level > 0
+    log = logging.getLogger(conversion.LOGGER)
     log.setLevel(logging.INFO if level > 0 else logging.WARNING)
     for handler in [h for h in log.handlers if getattr(h, "of_set_verbosity", False)]:
         log.removeHandler(handler)
     if alsologtostdout:
-        import sys
-
         handler = logging.StreamHandler(sys.stdout)
         handler.of_set_verbosity = True  # type: ignore[attr-defined]
         log.addHandler(handler)

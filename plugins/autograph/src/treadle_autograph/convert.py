@@ -7,14 +7,12 @@ coroutines, nor functions without source. Converted functions share globals, cel
 from __future__ import annotations
 
 import functools
-import logging
-import sysconfig
+import os
 import threading
 import types
 import warnings
 import weakref
 from collections.abc import Callable
-from os import sep
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodType
 from typing import Any
 
@@ -23,11 +21,13 @@ from treadle_autograph.compilation import Compiled, Part, convert_code
 from treadle_autograph.jumps import NotConvertibleError
 from treadle_autograph.source import SourceError
 
-log = logging.getLogger("treadle.autograph")
 _LEFT_ALONE = 0x20 | 0x80 | 0x200  # generators, coroutines, asynchronous generators
 KEPT = "__treadle_converted__"
 """Where a function keeps its conversion, beside the code and the closure that it is of."""
 _CALL = "__call__"
+LOGGER = "treadle.autograph"
+verbose = False
+"""Set by ``set_verbosity``."""
 
 
 class AutographWarning(UserWarning):
@@ -56,6 +56,14 @@ _entries: dict[int, _Entry] = {}
 _lock = threading.RLock()
 parts: weakref.WeakValueDictionary[int, Part] = weakref.WeakValueDictionary()
 """By the id of a code object of converted code, what it is."""
+
+
+def note(message: str, *arguments: Any) -> None:
+    """Log what is done, if ``set_verbosity`` wants it; ``logging`` is not imported before."""
+    if verbose:
+        import logging
+
+        logging.getLogger(LOGGER).info(message, *arguments)
 
 
 def convert(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -142,9 +150,9 @@ def _new_entry(code: CodeType, module: dict[str, Any]) -> _Entry:
     if reason:
         return _Entry(code, None, reason)
     try:
-        compiled = convert_code(code, module)
+        compiled = _converted_code(code, module)
     except (SourceError, NotConvertibleError) as error:
-        log.info("%s runs as it is: %s", code.co_qualname, error)
+        note("%s runs as it is: %s", code.co_qualname, error)
         return _Entry(code, None, str(error))
     except Exception as error:
         place = f"{code.co_qualname!r} ({code.co_filename}:{code.co_firstlineno})"
@@ -154,8 +162,18 @@ def _new_entry(code: CodeType, module: dict[str, Any]) -> _Entry:
     for inner, part in compiled.parts:
         _entries[id(inner)] = _Entry(inner, None, "it is converted already")
         parts[id(inner)] = part
-    log.info("converted %s (%s:%d)", code.co_qualname, code.co_filename, code.co_firstlineno)
+    note("converted %s (%s:%d)", code.co_qualname, code.co_filename, code.co_firstlineno)
     return _Entry(code, compiled, "")
+
+
+def _converted_code(code: CodeType, module: dict[str, Any]) -> Compiled:
+    try:
+        return convert_code(code, module)
+    except RecursionError:  # the program may be near the limit itself: a new thread has the whole stack
+        from concurrent.futures import ThreadPoolExecutor
+
+        with ThreadPoolExecutor(1) as pool:
+            return pool.submit(convert_code, code, module).result()
 
 
 def why_not(code: CodeType, module: dict[str, Any]) -> str:
@@ -175,7 +193,6 @@ def is_library(filename: str) -> bool:
     """True for files of the standard library and of installed packages."""
     if filename.startswith("<frozen"):
         return True
-    if f"{sep}site-packages{sep}" in filename or f"{sep}dist-packages{sep}" in filename:
+    if f"{os.sep}site-packages{os.sep}" in filename or f"{os.sep}dist-packages{os.sep}" in filename:
         return True
-    paths = sysconfig.get_paths()
-    return any(filename.startswith(paths[p] + sep) for p in ("stdlib", "platstdlib"))
+    return filename.startswith(os.path.dirname(os.__file__) + os.sep)
