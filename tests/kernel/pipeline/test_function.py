@@ -265,6 +265,20 @@ def test_methods_trace_once_per_instance_and_die_with_it(tf, toy):
     assert [r() for r in refs] == [None, None]
 
 
+def test_traces_for_objects_that_are_gone_are_dropped(tf, toy):
+    class Scale:
+        k = 2.0
+
+    @tf.function
+    def f(scale, x):
+        return toy.mul(x, scale.k)
+
+    for _ in range(4):
+        f(Scale(), tf.constant(1.0))
+    assert f.experimental_get_tracing_count() == 4
+    assert len(f.concrete_functions()) == 1
+
+
 def test_gradients_inside_through_and_both(tf, toy):
     v = tf.Variable(3.0)
 

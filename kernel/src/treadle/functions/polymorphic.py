@@ -210,6 +210,8 @@ class Function:
         elif self.signature.specs is not None:
             self._relaxed = [concrete]
         else:
+            for key in [key for key in list(self._traces) if key.is_gone]:
+                self._traces.pop(key, None)
             self._traces[call.key] = concrete
         return concrete
 

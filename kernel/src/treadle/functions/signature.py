@@ -115,6 +115,17 @@ class Key(NamedTuple):
     parts: tuple[Any, ...]
     context: Any
 
+    @property
+    def is_gone(self) -> bool:
+        """True when no call can have this key any more, as an object in it is gone."""
+        return any(isinstance(part, PythonPart) and _names_gone(part.value) for part in self.parts)
+
+
+def _names_gone(value: Any) -> bool:
+    if type(value) is tuple:
+        return any(_names_gone(entry) for entry in value)
+    return isinstance(value, ByIdentity) and value.thing is None
+
 
 class Call(NamedTuple):
     """The arguments of one call in canonical form.
