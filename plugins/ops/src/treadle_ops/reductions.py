@@ -194,7 +194,7 @@ def _count(x: Any, axis: tuple[int, ...] | None, dtype: DType) -> Any:
 
 def spread(g: Any, x: Any, axis: tuple[int, ...] | None, keepdims: bool) -> Any:
     """A value per reduction repeated for every element of ``x`` that went into it."""
-    return broadcast_to_op(kept(g, x, axis, keepdims), shape_of(x))
+    return broadcast_to_op(g if g.dims == () else kept(g, x, axis, keepdims), shape_of(x))
 
 
 def kept(g: Any, x: Any, axis: tuple[int, ...] | None, keepdims: bool) -> Any:
