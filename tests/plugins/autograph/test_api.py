@@ -70,7 +70,7 @@ def test_check_lists_what_does_not_work_by_line():
                     pass
         finally:
             x = 0
-        return [k for k in xs if k > x], x > 0 and (y := x) > 2, y
+        return [k for k in xs if k > x], lambda x: x > 0 and (y := x) > 2  # noqa: F841
 
     findings = td.autograph.check(f)
     first = f.__code__.co_firstlineno
@@ -78,7 +78,7 @@ def test_check_lists_what_does_not_work_by_line():
         (3, "`items.append` in a loop"),
         (4, "`try`"),
         (5, "`match`"),
-        (10, "`:=` in an operand that may not be computed"),
+        (10, "`:=` in an operand that may not be computed, in a lambda"),
         (10, "a comprehension"),
     ]
     assert str(findings[0]).startswith(f"line {first + 3}: `items.append` in a loop: ")

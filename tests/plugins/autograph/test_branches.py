@@ -368,6 +368,28 @@ def walrus_in_both_branches(x):
     return y, z
 
 
+@case("int")
+def walrus_that_may_not_run(x):
+    if x > 0 and (y := x * 2) < 10:
+        return y
+    return -x
+
+
+@case("int")
+def walrus_that_may_not_run_and_is_read(x):
+    found = x > 3 and (y := x * 2) < 30
+    z = (w := x) + 1 if x > 0 else 3
+    return found, y, z, w
+
+
+@case("int", "int")
+def walrus_in_the_third_operand(a, b):
+    y = 0
+    if a > 0 and b > 0 and (y := a + b) > 3 and y < 12:
+        y = y * 10
+    return y
+
+
 @case("int", "int")
 def min_max_abs(x, y):
     return min(x, y), max(x, y, 3), abs(x), max([x, y])

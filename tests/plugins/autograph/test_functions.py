@@ -168,6 +168,20 @@ def nonlocal_called_in_a_branch(x):
     return total
 
 
+@case("int")
+def nonlocal_called_in_an_operand(x):
+    total = 1
+
+    def double():
+        nonlocal total
+        total = total * 2
+        return total > 2
+
+    y = x > 2 and double()
+    z = 1 if double() or x > 5 else 0
+    return total if y else -total, z, (double() if x > 3 else False)
+
+
 @case("trips")
 def nonlocal_called_in_a_loop(n):
     total = 1

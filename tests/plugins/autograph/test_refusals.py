@@ -381,11 +381,9 @@ def test_a_case_guarded_by_a_tensor():
     assert "guard" in refused(f, td.constant(1))
 
 
-def test_a_walrus_that_may_not_run():
+def test_a_walrus_of_a_lambda_that_may_not_run():
     def f(x):
-        if x > 0 and (y := x) < 3:
-            return y
-        return x
+        return (lambda v: v > 0 and (y := v) < 3)(x)  # noqa: F841
 
     assert ":=" in refused(f, td.constant(1))
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from treadle.declare import public
 from treadle_autograph.check import Finding, check_function
+from treadle_autograph.compilation import converted_tree
 from treadle_autograph.convert import convert, entry_of, python_function, why_not
 
 
@@ -27,8 +28,7 @@ def to_graph(entity: Callable[..., Any], recursive: bool = True, experimental_op
     Sources:
         TensorFlow ``tf.autograph.to_graph``.
     """
-    _compiled(entity)
-    return convert(python_function(entity))
+    return convert(_convertible(entity))
 
 
 @public("autograph.to_code")
@@ -46,10 +46,11 @@ def to_code(entity: Callable[..., Any], recursive: bool = True, experimental_opt
     Sources:
         TensorFlow ``tf.autograph.to_code``.
     """
-    return ast.unparse(ast.fix_missing_locations(_compiled(entity).tree))
+    function = _convertible(entity)
+    return ast.unparse(ast.fix_missing_locations(converted_tree(function.__code__, function.__globals__)))
 
 
-def _compiled(entity: Any) -> Any:
+def _convertible(entity: Any) -> Any:
     function = python_function(entity)
     code = getattr(function, "__code__", None)
     if code is None:
@@ -58,7 +59,7 @@ def _compiled(entity: Any) -> Any:
     entry = entry_of(code, function.__globals__)
     if entry.compiled is None:
         raise ValueError(f"{code.co_qualname!r} is not converted: {reason or entry.reason}")
-    return entry.compiled
+    return function
 
 
 @public("autograph.check")

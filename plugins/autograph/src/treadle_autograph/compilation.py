@@ -45,13 +45,11 @@ class Compiled:
 
     Attributes:
         code: of the converted function; its free variables are those of the original and ``ag__``.
-        tree: what it was compiled from.
         parts: every code object inside, ``code`` included, and what it is.
     """
 
-    def __init__(self, code: CodeType, tree: ast.FunctionDef) -> None:
+    def __init__(self, code: CodeType) -> None:
         self.code = code
-        self.tree = tree
         self.parts: list[tuple[CodeType, Part]] = []
 
 
@@ -64,11 +62,16 @@ def convert_code(code: CodeType, module: dict[str, Any]) -> Compiled:
 
     Raises:
         SourceError: its text is not available.
+        NotConvertibleError: it has a construct that cannot be converted.
     """
+    return _compile(code, converted_tree(code, module))
+
+
+def converted_tree(code: CodeType, module: dict[str, Any]) -> ast.FunctionDef:
+    """The converted function as a syntax tree."""
     node = find(code, module)
     hidden = {name for name in module if name in vars(builtins)}
-    tree = Converter(_as_def(node), {*code.co_freevars, *hidden}, set(), class_of(code)).convert()
-    return _compile(code, tree)
+    return Converter(_as_def(node), {*code.co_freevars, *hidden}, set(), class_of(code)).convert()
 
 
 def _as_def(node: Definition) -> ast.FunctionDef:
@@ -105,7 +108,7 @@ def _compile(code: CodeType, tree: ast.FunctionDef) -> Compiled:
     found = _nested(found, _FUNCTION)
     if not set(found.co_freevars) <= {*code.co_freevars, OPERATORS}:
         raise SourceError(f"{code.co_filename!r} has changed since {code.co_qualname!r} was compiled")
-    result = Compiled(found, tree)
+    result = Compiled(found)
     renamed = _renamed(found, code.co_name, code.co_qualname, Part(object(), False), result)
     result.code = renamed
     return result

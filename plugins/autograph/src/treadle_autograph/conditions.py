@@ -58,24 +58,29 @@ def loop_truth(value: Any) -> Any:
     return tensor if tensor.dtype.is_bool else registry.role("cast")(tensor, bool_dtype)
 
 
-def and_(value: Any, rest: Lazy) -> Any:
-    """``value and rest``."""
-    return _logic(value, rest, True)
+def and_(value: Any, rest: Lazy, shared: Any = None) -> Any:
+    """``value and rest``; ``shared`` has the variables that calling a function in ``rest`` may bind."""
+    return _logic(value, rest, True, shared)
 
 
-def or_(value: Any, rest: Lazy) -> Any:
+def or_(value: Any, rest: Lazy, shared: Any = None) -> Any:
     """``value or rest``."""
-    return _logic(value, rest, False)
+    return _logic(value, rest, False, shared)
 
 
-def _logic(value: Any, rest: Lazy, is_and: bool) -> Any:
+def _logic(value: Any, rest: Lazy, is_and: bool, shared: Any) -> Any:
     """The second operand if the first one's truth is ``is_and``, else the first one."""
     if symbolic(value) is None:
         return rest(None) if bool(value) is is_and else value
     condition = truth(value)
     if condition is True or condition is False:
         return rest(None) if condition is is_and else value
-    return logic(condition, lambda: rest(None), is_and, None, place_of(rest), value)
+    where = place_of(rest)
+    return logic(condition, lambda: rest(None), is_and, _bound_by_calls(shared, where), where, value)
+
+
+def _bound_by_calls(shared: Any, where: str) -> Variables | None:
+    return None if shared is None else Variables(shared, shared.__code__.co_freevars, (), where)
 
 
 def logic(condition: Any, rest: Callable[[], Any], is_and: bool, variables: Variables | None, where: str, value: Any = None) -> Any:
@@ -126,19 +131,20 @@ _COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
 }
 
 
-def chain(left: Any, sign: str, right: Lazy, *more: Any) -> Any:
+def chain(shared: Any, left: Any, sign: str, right: Lazy, *more: Any) -> Any:
     """A chained comparison: each operand is computed once, and only if all comparisons before it hold."""
     value = right(None)
     result = _COMPARISONS[sign](left, value)
-    return and_(result, lambda _: chain(value, *more)) if more else result
+    return and_(result, lambda _: chain(shared, value, *more), shared) if more else result
 
 
-def if_exp(condition: Any, body: Lazy, orelse: Lazy) -> Any:
+def if_exp(condition: Any, body: Lazy, orelse: Lazy, shared: Any = None) -> Any:
     """``body if condition else orelse``."""
     result = truth(condition)
     if result is True or result is False:
         return (body if result else orelse)(None)
-    return branch(result, (lambda: body(None), lambda: orelse(None)), None, "the value of the ternary", place_of(body))
+    where = place_of(body)
+    return branch(result, (lambda: body(None), lambda: orelse(None)), _bound_by_calls(shared, where), "the value of the ternary", where)
 
 
 def place_of(function: Any) -> str:

@@ -13,8 +13,10 @@ from collections.abc import Callable
 from typing import Any
 
 from treadle_autograph.flow import mark_reads
-from treadle_autograph.names import COMPREHENSIONS, FRAME_READERS, HIDDEN, SCOPES, parameters
+from treadle_autograph.names import COMPREHENSIONS, FRAME_READERS, HIDDEN, parameters, walk_scope
 
+SHARED = f"{HIDDEN}shared"
+"""A function whose closure has the variables that functions inside the user's bind: calling one in an operand binds them there."""
 OPERATORS = HIDDEN
 """The name under which converted code finds the operators."""
 LAZY = f"{HIDDEN}lazy"
@@ -37,9 +39,13 @@ class Expressions:
         known: names that are no builtins, since the function or its module binds them.
         visible: what ``locals()`` shows.
         first_parameter: for ``super()``.
+        shares: the function has a ``SHARED``.
+        settable: the names that have a function to bind them.
     """
 
-    def __init__(self, known: set[str], visible: set[str], first_parameter: str | None) -> None:
+    def __init__(self, known: set[str], visible: set[str], first_parameter: str | None, shares: bool, settable: set[str]) -> None:
+        self._settable = settable
+        self._shares = shares
         self._known = known
         self._visible = sorted(name for name in visible if not name.startswith(HIDDEN))
         self._first = first_parameter
@@ -53,6 +59,7 @@ class Expressions:
             ast.UnaryOp: self._unary,
             ast.Call: self._call,
             ast.Name: self._name,
+            ast.NamedExpr: self._named,
             ast.Lambda: self._lambda,
             **dict.fromkeys(COMPREHENSIONS, self._comprehension),
         }
@@ -100,6 +107,10 @@ class Expressions:
         self._temporaries += 1
         return f"{HIDDEN}{self._temporaries}"
 
+    def _operator(self, operator: str, *arguments: ast.expr, at: Any) -> ast.Call:
+        """A call of an operator with lazy operands."""
+        return call(operator, *arguments, *([_load(SHARED)] if self._shares else []), at=at)
+
     # ------------------------------------------------------------------ logic
 
     def _bool(self, node: ast.BoolOp, quick: bool) -> Any:
@@ -108,16 +119,16 @@ class Expressions:
         is_and = isinstance(node.op, ast.And)
         result = self.convert(node.values[0], quick)
         for value in node.values[1:]:
-            if _binds(value):
+            if self._binds(value):
                 result = replaced(node, values=[call("decided", result, at=node), self.convert(value, quick)])
                 continue
             rest = self.convert(value, quick)
             operator = "and_" if is_and else "or_"
             if not quick:
-                result = call(operator, result, lazy(rest), at=node)
+                result = self._operator(operator, result, lazy(rest), at=node)
                 continue
             name = self.fresh()
-            slow = call(operator, _load(name), lazy(self.convert(value, False)), at=node)
+            slow = self._operator(operator, _load(name), lazy(self.convert(value, False)), at=node)
             # A and B: B if A is True else A if A is False else and_(A, B)
             short = ast.IfExp(_is(_load(name), not is_and), _load(name), slow)
             result = located(ast.IfExp(_is(_keep(name, result), is_and), rest, short), node)
@@ -126,18 +137,19 @@ class Expressions:
     def _compare(self, node: ast.Compare, quick: bool) -> Any:
         if len(node.ops) == 1 or self.is_python(node):
             return self.parts(node, quick)
-        if any(_binds(operand) for operand in node.comparators[1:]):
+        if any(self._binds(operand) for operand in node.comparators[1:]):
             return self.parts(node, quick)
         if not quick or len(node.ops) > 2:
             pieces = [
                 (ast.Constant(_COMPARISONS[type(op)]), lazy(self.convert(right, False))) for op, right in zip(node.ops, node.comparators, strict=True)
             ]
-            return call("chain", self.convert(node.left, False), *(p for pair in pieces for p in pair), at=node)
+            shared = _load(SHARED) if self._shares else ast.Constant(None)
+            return call("chain", shared, self.convert(node.left, False), *(p for pair in pieces for p in pair), at=node)
         # a < b < c: a < (t := b) and t < c
         middle, name = self.fresh(), self.fresh()
         first = located(ast.Compare(self.convert(node.left, True), [node.ops[0]], [_keep(middle, self.convert(node.comparators[0], True))]), node)
         second = located(ast.Compare(_load(middle), [node.ops[1]], [self.convert(node.comparators[1], True)]), node)
-        slow = call("and_", _load(name), lazy(second), at=node)
+        slow = self._operator("and_", _load(name), lazy(second), at=node)
         return located(ast.IfExp(_is(_keep(name, first), True), second, ast.IfExp(_is(_load(name), False), _load(name), slow)), node)
 
     def _ternary(self, node: ast.IfExp, quick: bool) -> Any:
@@ -146,7 +158,7 @@ class Expressions:
         test, body, orelse = node.test, node.body, node.orelse
         if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
             test, body, orelse = test.operand, orelse, body
-        if _binds(body) or _binds(orelse):
+        if self._binds(body) or self._binds(orelse):
             return replaced(
                 node,
                 test=call("decided", self.convert(node.test, quick), at=node),
@@ -155,9 +167,9 @@ class Expressions:
             )
         slow_arms = (lazy(self.convert(body, False)), lazy(self.convert(orelse, False)))
         if not quick:
-            return call("if_exp", self.convert(test, False), *slow_arms, at=node)
+            return self._operator("if_exp", self.convert(test, False), *slow_arms, at=node)
         name = self.fresh()
-        slow = call("if_exp", _load(name), *slow_arms, at=node)
+        slow = self._operator("if_exp", _load(name), *slow_arms, at=node)
         otherwise = ast.IfExp(_is(_load(name), False), self.convert(orelse, True), slow)
         return located(ast.IfExp(_is(_keep(name, self.convert(test, True)), True), self.convert(body, True), otherwise), node)
 
@@ -166,10 +178,19 @@ class Expressions:
             return self.parts(node, quick)
         return call("not_", self.convert(node.operand, quick), at=node)
 
+    def _binds(self, node: ast.AST) -> bool:
+        """True if an operand binds names that a lambda around it could not."""
+        return any(isinstance(n, ast.NamedExpr) and n.target.id not in self._settable for n in walk_scope(node))
+
     # ------------------------------------------------------------------ names and calls
 
     def _name(self, node: ast.Name, quick: bool) -> Any:
         return call("defined", node, at=node) if getattr(node, "uncertain", False) else node
+
+    def _named(self, node: ast.NamedExpr, quick: bool) -> Any:
+        if quick or node.target.id not in self._settable:
+            return self.parts(node, quick)
+        return located(ast.Call(_load(setter(node.target.id)), [self.convert(node.value, False)], []), node)
 
     def _call(self, node: ast.Call, quick: bool) -> Any:
         function = node.func
@@ -195,7 +216,7 @@ class Expressions:
     def _lambda(self, node: ast.Lambda, quick: bool) -> Any:
         own = parameters(node)
         mark_reads(node.body, getattr(node, "uncertain_outside", set()))
-        inner = Expressions(self._known | own, {*self._visible, *own}, None)
+        inner = Expressions(self._known | own, {*self._visible, *own}, None, self._shares, set())
         arguments = self.parts(node.args, False)
         if any(isinstance(n, ast.Yield | ast.YieldFrom | ast.Await) for n in ast.walk(node.body)):
             return replaced(node, args=arguments)
@@ -252,6 +273,11 @@ def lazy(body: ast.expr) -> ast.Lambda:
     return located(ast.Lambda(parameters, body), body)  # type: ignore[no-any-return]
 
 
+def setter(name: str) -> str:
+    """The name of the function that binds a variable."""
+    return f"{HIDDEN}set_{name}"
+
+
 def _load(name: str) -> ast.Name:
     return ast.Name(name, ast.Load())
 
@@ -262,15 +288,3 @@ def _keep(name: str, value: ast.expr) -> ast.NamedExpr:
 
 def _is(value: ast.expr, constant: bool) -> ast.Compare:
     return ast.Compare(value, [ast.Is()], [ast.Constant(constant)])
-
-
-def _binds(node: ast.AST) -> bool:
-    """True if an expression binds names of the scope it stands in."""
-    waiting = [node]
-    while waiting:
-        part = waiting.pop()
-        if isinstance(part, ast.NamedExpr):
-            return True
-        if not isinstance(part, SCOPES):
-            waiting += ast.iter_child_nodes(part)
-    return False

@@ -103,14 +103,15 @@ def mark_uncertain(function: Any, scope: Scope, outer: Iterable[str] = ()) -> No
     body = function.body
     risky = {name for top in body for node in walk_scope(top) if isinstance(node, CONSTRUCTS) for name in bound([node])}
     risky = {name for name in risky & (scope.local | scope.outer) if not name.startswith(HIDDEN)}
-    _Definite(risky | (set(outer) - scope.local)).block(body, set(scope.params))
+    _Definite(risky | (set(outer) - scope.local), scope.sometimes).block(body, set(scope.params))
 
 
 class _Definite:
     """Walks forward with the set of names that surely have a value; None where no control comes."""
 
-    def __init__(self, risky: set[str]) -> None:
+    def __init__(self, risky: set[str], never_sure: set[str]) -> None:
         self._risky = risky
+        self._never_sure = never_sure
 
     def block(self, statements: list[Any], known: set[str] | None) -> set[str] | None:
         for node in statements:
@@ -146,7 +147,7 @@ class _Definite:
                 ways = _both(ways, self.block(case.body, inside))
             return ways
         if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
-            node.uncertain = node.target.id in self._risky - known  # type: ignore[attr-defined]
+            node.uncertain = node.target.id in (self._risky - known) | self._never_sure  # type: ignore[attr-defined]
         self._read(node, known)
         if isinstance(node, ast.Return | ast.Raise):
             return None
@@ -165,7 +166,7 @@ class _Definite:
     def _read(self, node: Any, known: set[str]) -> None:
         if node is None:
             return
-        doubtful = self._risky - known
+        doubtful = (self._risky - known) | self._never_sure
         if doubtful:
             mark_reads(node, doubtful)
 

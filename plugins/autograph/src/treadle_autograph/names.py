@@ -135,6 +135,22 @@ def body_of(node: Any) -> list[Any]:
     return [node.body] if isinstance(node, ast.Lambda) else node.body
 
 
+def sometimes_bound(nodes: Iterable[ast.AST]) -> set[str]:
+    """The names that ``:=`` binds in operands that may not be computed."""
+    found: set[str] = set()
+    for top in nodes:
+        for node in walk_scope(top):
+            operands: list[ast.AST] = []
+            if isinstance(node, ast.BoolOp):
+                operands = list(node.values[1:])
+            elif isinstance(node, ast.IfExp):
+                operands = [node.body, node.orelse]
+            elif isinstance(node, ast.Compare):
+                operands = list(node.comparators[1:])
+            found |= {n.target.id for o in operands for n in walk_scope(o) if isinstance(n, ast.NamedExpr) and isinstance(n.target, ast.Name)}
+    return found
+
+
 def declared(nodes: Iterable[ast.AST], kind: type) -> set[str]:
     """The names of ``global`` or ``nonlocal`` statements."""
     return {name for top in nodes for node in walk_scope(top) if isinstance(node, kind) for name in node.names}  # type: ignore[attr-defined]
@@ -161,7 +177,8 @@ class Scope:
         local: names that are its own.
         global_: names that it declares global.
         shared: names that functions inside it use too; they may be read at any time.
-        rebound: those of them that functions inside it bind.
+        sometimes: names that ``:=`` binds in operands that may not be computed.
+        rebound: these, and shared names that functions inside it bind: calling one binds them anywhere.
     """
 
     def __init__(self, node: Any) -> None:
@@ -171,7 +188,8 @@ class Scope:
         self.params = parameters(node)
         self.local = (bound(body) | self.params) - self.global_ - self.outer
         self.shared: set[str] = set()
-        self.rebound: set[str] = set()
+        self.sometimes = set() if isinstance(node, ast.Lambda) else sometimes_bound(body) & (self.local | self.outer)
+        self.rebound = set(self.sometimes)
         mine = self.local | self.outer
         for top in body:
             for inner in walk_scope(top):

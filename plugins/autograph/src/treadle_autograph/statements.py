@@ -11,7 +11,7 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from treadle_autograph.expressions import Expressions, call, lazy, located, replaced
+from treadle_autograph.expressions import SHARED, Expressions, call, lazy, located, replaced, setter
 from treadle_autograph.flow import TRIES, mark_live, mark_uncertain
 from treadle_autograph.jumps import RESULT, lower
 from treadle_autograph.names import HIDDEN, Scope, attributes_set, bound, free, walk_scope
@@ -47,7 +47,7 @@ class Converter:
         self._scope = scope = Scope(node)
         first = next((a.arg for a in (*node.args.posonlyargs, *node.args.args)), None)
         self._known = known | scope.local | scope.outer
-        self._expressions = Expressions(self._known, scope.local | (free(node) & known), first)
+        self._expressions = Expressions(self._known, scope.local | (free(node) & known), first, bool(scope.rebound), scope.sometimes)
         self._functions: dict[int, Any] = {}
         self._parts: list[ast.stmt] = []
         self._rows: list[ast.expr] = []
@@ -66,11 +66,18 @@ class Converter:
         if any(isinstance(part, ast.Name) and part.id == RESULT for top in self._parts for part in ast.walk(top)):
             lost.add(RESULT)
         start: list[ast.stmt] = [_at(ast.AnnAssign(ast.Name(name, ast.Store()), ast.Constant(None), simple=1), node) for name in sorted(lost)]
+        if self._scope.rebound:
+            start.append(self._function(SHARED, [ast.Nonlocal(sorted(self._scope.rebound))], [], node))
+        start += [self._setter(name) for name in sorted(self._scope.sometimes)]
         if self._rows:
             start.append(self._staged())
         clean: list[ast.stmt] = [_at(ast.Expr(call("clean", at=node)), node), _at(ast.Raise(), node)]
         guarded = ast.Try(body, [_at(ast.ExceptHandler(None, None, clean), node)], [], [])
         return replaced(node, body=[*start, _at(guarded, node)])  # type: ignore[no-any-return]
+
+    def _setter(self, name: str) -> ast.FunctionDef:
+        body = [ast.Nonlocal([name]), ast.Assign([ast.Name(name, ast.Store())], _load(ITEM)), ast.Return(_load(ITEM))]
+        return self._function(setter(name), body, [ITEM], self._node)
 
     def _staged(self) -> ast.FunctionDef:
         table = ast.Subscript(ast.Tuple(self._rows, ast.Load()), ast.Name(NUMBER, ast.Load()), ast.Load())
