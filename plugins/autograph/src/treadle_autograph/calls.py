@@ -71,18 +71,19 @@ def frame_reader(function: Any, names: tuple[tuple[str, Callable[[Any], Any]], .
     return lambda source: function(source, module, present())
 
 
-def changing(owner: Any, method: str, text: str) -> Any:
+def changing(owner: Any, method: str, text: str, root: Any) -> Any:
     """A method of a container that puts something into it, in a branch or loop that may depend on a tensor.
 
     Args:
         owner: the container.
         method: its name.
         text: the container as it is written.
+        root: the value of the variable that it is reached from; None for a global.
     """
     bound = getattr(owner, method)
     if not isinstance(owner, CONTAINERS):
         return converted(bound)
-    if not is_outside(owner, text):
+    if not is_outside(root):
         return bound
 
     def checked(*arguments: Any, **keywords: Any) -> Any:

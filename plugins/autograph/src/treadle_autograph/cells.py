@@ -24,7 +24,7 @@ CONTAINERS = (list, dict, set, deque)
 
 
 class _Outside(threading.local):
-    """The containers that were there before each branch or loop that this thread traces, the outermost first."""
+    """What variables held before each branch or loop that this thread traces, the outermost first."""
 
     stack: tuple[list[Any], ...] = ()
 
@@ -33,20 +33,20 @@ _outside = _Outside()
 
 
 @contextmanager
-def inside(containers: list[Any]) -> Iterator[None]:
-    """Trace a branch or loop outside of which are these containers."""
+def inside(held: list[Any]) -> Iterator[None]:
+    """Trace a branch or loop before which variables held these things."""
     before = _outside.stack
-    _outside.stack = (*before, containers)
+    _outside.stack = (*before, held)
     try:
         yield
     finally:
         _outside.stack = before
 
 
-def is_outside(container: Any, text: str) -> bool:
-    """True if a container was there before a branch or loop being traced; what is an attribute, was."""
+def is_outside(thing: Any) -> bool:
+    """True if a thing was there before a branch or loop being traced; a global, given as None, was."""
     stack = _outside.stack
-    return bool(stack) and ("." in text or any(container is held for containers in stack for held in containers))
+    return bool(stack) and (thing is None or any(thing is held for things in stack for held in things))
 
 
 class Variables:
@@ -91,10 +91,9 @@ class Variables:
 
         return restore
 
-    def containers(self) -> list[Any]:
-        """The Python containers that variables of the function hold now."""
-        held = (_Cell(cell).get() for cell in self._cells.values())
-        return [thing for thing in held if isinstance(thing, CONTAINERS)]
+    def held(self) -> list[Any]:
+        """What all variables that the branch or loop can see hold now."""
+        return [_Cell(cell).get() for cell in self._cells.values()]
 
     def value_of(self, name: str) -> Any:
         """What one of them holds now."""

@@ -12,8 +12,8 @@ import builtins
 from types import CodeType
 from typing import Any
 
-from treadle_autograph.expressions import LAZY, OPERATORS
 from treadle_autograph.names import HIDDEN
+from treadle_autograph.nodes import LAZY, OPERATORS
 from treadle_autograph.source import Definition, SourceError, class_of, find
 from treadle_autograph.statements import Converter
 

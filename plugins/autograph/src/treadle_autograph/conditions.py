@@ -153,12 +153,14 @@ def place_of(function: Any) -> str:
     return f"{code.co_filename}:{code.co_firstlineno}"
 
 
-def decided(condition: Any) -> bool:
-    """The truth of a condition that Python itself acts on.
+def decided(condition: Any) -> Any:
+    """A condition that Python itself acts on: a Python value, or what is known of a tensor.
 
     Raises:
         NotStagedError: it depends on a tensor.
     """
+    if symbolic(condition) is None:
+        return condition
     result = truth(condition)
     if result is True or result is False:
         return result

@@ -8,19 +8,15 @@ where Python allows no ``:=``. New nodes are made where something changes; what 
 from __future__ import annotations
 
 import ast
-import copy
 from collections.abc import Callable
 from typing import Any
 
 from treadle_autograph.flow import mark_reads
 from treadle_autograph.names import COMPREHENSIONS, FRAME_READERS, HIDDEN, parameters, walk_scope
+from treadle_autograph.nodes import call, is_, keep, lazy, load, located, replaced
 
 SHARED = f"{HIDDEN}shared"
 """A function whose closure has the variables that functions inside the user's bind: calling one in an operand binds them there."""
-OPERATORS = HIDDEN
-"""The name under which converted code finds the operators."""
-LAZY = f"{HIDDEN}lazy"
-"""The only parameter of a generated lambda, which tells it from the user's."""
 
 _COMPARISONS = {
     ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=",
@@ -109,7 +105,7 @@ class Expressions:
 
     def _operator(self, operator: str, *arguments: ast.expr, at: Any) -> ast.Call:
         """A call of an operator with lazy operands."""
-        return call(operator, *arguments, *([_load(SHARED)] if self._shares else []), at=at)
+        return call(operator, *arguments, *([load(SHARED)] if self._shares else []), at=at)
 
     # ------------------------------------------------------------------ logic
 
@@ -128,10 +124,10 @@ class Expressions:
                 result = self._operator(operator, result, lazy(rest), at=node)
                 continue
             name = self.fresh()
-            slow = self._operator(operator, _load(name), lazy(self.convert(value, False)), at=node)
+            slow = self._operator(operator, load(name), lazy(self.convert(value, False)), at=node)
             # A and B: B if A is True else A if A is False else and_(A, B)
-            short = ast.IfExp(_is(_load(name), not is_and), _load(name), slow)
-            result = located(ast.IfExp(_is(_keep(name, result), is_and), rest, short), node)
+            short = ast.IfExp(is_(load(name), not is_and), load(name), slow)
+            result = located(ast.IfExp(is_(keep(name, result), is_and), rest, short), node)
         return result
 
     def _compare(self, node: ast.Compare, quick: bool) -> Any:
@@ -143,14 +139,14 @@ class Expressions:
             pieces = [
                 (ast.Constant(_COMPARISONS[type(op)]), lazy(self.convert(right, False))) for op, right in zip(node.ops, node.comparators, strict=True)
             ]
-            shared = _load(SHARED) if self._shares else ast.Constant(None)
+            shared = load(SHARED) if self._shares else ast.Constant(None)
             return call("chain", shared, self.convert(node.left, False), *(p for pair in pieces for p in pair), at=node)
         # a < b < c: a < (t := b) and t < c
         middle, name = self.fresh(), self.fresh()
-        first = located(ast.Compare(self.convert(node.left, True), [node.ops[0]], [_keep(middle, self.convert(node.comparators[0], True))]), node)
-        second = located(ast.Compare(_load(middle), [node.ops[1]], [self.convert(node.comparators[1], True)]), node)
-        slow = self._operator("and_", _load(name), lazy(second), at=node)
-        return located(ast.IfExp(_is(_keep(name, first), True), second, ast.IfExp(_is(_load(name), False), _load(name), slow)), node)
+        first = located(ast.Compare(self.convert(node.left, True), [node.ops[0]], [keep(middle, self.convert(node.comparators[0], True))]), node)
+        second = located(ast.Compare(load(middle), [node.ops[1]], [self.convert(node.comparators[1], True)]), node)
+        slow = self._operator("and_", load(name), lazy(second), at=node)
+        return located(ast.IfExp(is_(keep(name, first), True), second, ast.IfExp(is_(load(name), False), load(name), slow)), node)
 
     def _ternary(self, node: ast.IfExp, quick: bool) -> Any:
         if self.is_python(node.test):
@@ -169,9 +165,9 @@ class Expressions:
         if not quick:
             return self._operator("if_exp", self.convert(test, False), *slow_arms, at=node)
         name = self.fresh()
-        slow = self._operator("if_exp", _load(name), *slow_arms, at=node)
-        otherwise = ast.IfExp(_is(_load(name), False), self.convert(orelse, True), slow)
-        return located(ast.IfExp(_is(_keep(name, self.convert(test, True)), True), self.convert(body, True), otherwise), node)
+        slow = self._operator("if_exp", load(name), *slow_arms, at=node)
+        otherwise = ast.IfExp(is_(load(name), False), self.convert(orelse, True), slow)
+        return located(ast.IfExp(is_(keep(name, self.convert(test, True)), True), self.convert(body, True), otherwise), node)
 
     def _unary(self, node: ast.UnaryOp, quick: bool) -> Any:
         if not isinstance(node.op, ast.Not) or self.is_python(node.operand):
@@ -190,7 +186,7 @@ class Expressions:
     def _named(self, node: ast.NamedExpr, quick: bool) -> Any:
         if quick or node.target.id not in self._settable:
             return self.parts(node, quick)
-        return located(ast.Call(_load(setter(node.target.id)), [self.convert(node.value, False)], []), node)
+        return located(ast.Call(load(setter(node.target.id)), [self.convert(node.value, False)], []), node)
 
     def _call(self, node: ast.Call, quick: bool) -> Any:
         function = node.func
@@ -209,7 +205,7 @@ class Expressions:
         count = 1 if node.func.id in ("eval", "exec") else 0  # type: ignore[attr-defined]
         if node.keywords or len(node.args) != count or any(isinstance(a, ast.Starred) for a in node.args):
             return None
-        names = [located(ast.Tuple([ast.Constant(name), lazy(located(_load(name), node))], ast.Load()), node) for name in self._visible]
+        names = [located(ast.Tuple([ast.Constant(name), lazy(located(load(name), node))], ast.Load()), node) for name in self._visible]
         arguments = [self.convert(a, quick) for a in node.args]
         return replaced(node, func=call("frame_reader", node.func, ast.Tuple(names, ast.Load()), at=node.func), args=arguments)
 
@@ -237,54 +233,6 @@ class Expressions:
         return replaced(node, elt=self.convert(node.elt, quick), generators=generators)
 
 
-# ---------------------------------------------------------------------- making nodes
-
-
-def replaced(node: Any, **fields: Any) -> Any:
-    """A shallow copy of a node with some fields changed."""
-    twin = copy.copy(node)
-    for name, value in fields.items():
-        setattr(twin, name, value)
-    return twin
-
-
-def located(node: Any, where: Any) -> Any:
-    """A new node, and what is new in it, at the place of another."""
-    waiting = [node]
-    while waiting:
-        part = waiting.pop()
-        if "lineno" in part._attributes:
-            if hasattr(part, "lineno"):
-                continue
-            part.lineno, part.col_offset = where.lineno, where.col_offset
-            part.end_lineno, part.end_col_offset = where.end_lineno, where.end_col_offset
-        waiting += ast.iter_child_nodes(part)
-    return node
-
-
-def call(operator: str, *arguments: ast.expr, at: Any) -> ast.Call:
-    """A call of an operator."""
-    return located(ast.Call(ast.Attribute(_load(OPERATORS), operator, ast.Load()), list(arguments), []), at)  # type: ignore[no-any-return]
-
-
-def lazy(body: ast.expr) -> ast.Lambda:
-    """A lambda that computes an operand when it is wanted."""
-    parameters = ast.arguments(posonlyargs=[], args=[located(ast.arg(LAZY), body)], kwonlyargs=[], kw_defaults=[], defaults=[])
-    return located(ast.Lambda(parameters, body), body)  # type: ignore[no-any-return]
-
-
 def setter(name: str) -> str:
     """The name of the function that binds a variable."""
     return f"{HIDDEN}set_{name}"
-
-
-def _load(name: str) -> ast.Name:
-    return ast.Name(name, ast.Load())
-
-
-def _keep(name: str, value: ast.expr) -> ast.NamedExpr:
-    return ast.NamedExpr(ast.Name(name, ast.Store()), value)
-
-
-def _is(value: ast.expr, constant: bool) -> ast.Compare:
-    return ast.Compare(value, [ast.Is()], [ast.Constant(constant)])

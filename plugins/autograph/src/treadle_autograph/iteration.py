@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from treadle.conversion import convert_to_tensor
+from treadle.dtypes import int32, int64
 from treadle.inspection import get_static_value
 from treadle.registry import registry
 from treadle.state import LOCAL
@@ -125,7 +126,7 @@ def items_of(value: Any) -> Items | None:
 
 def _counted(tensor: SymbolicTensor) -> Counted | None:
     node = tensor.value.node
-    if node.op.name != "range" or not tensor.dtype.is_integer:
+    if node.op.name != "range" or tensor.dtype not in (int32, int64):
         return None
     start, limit, delta = (SymbolicTensor(value) for value in node.inputs)
     step = get_static_value(delta)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from treadle_autograph.names import HIDDEN, SCOPES
+from treadle_autograph.nodes import assigned, load, located
 
 RESULT, RETURNED = f"{HIDDEN}result", f"{HIDDEN}returned"
 LOOPS = (ast.For, ast.While)
@@ -60,7 +61,7 @@ def lower(function: ast.FunctionDef) -> None:
     jumps = _Jumps()
     body = function.body
     if jumps_of(body) and not leaves(body):
-        body = [*body, _at(ast.Return(ast.Constant(None)), body[-1])]
+        body = [*body, located(ast.Return(ast.Constant(None)), body[-1])]
     function.body = jumps.block(body, _Place(last=True, plain=True))
     if jumps.returned:
         function.body.insert(0, _set(RETURNED, False, function.body[0]))
@@ -99,17 +100,12 @@ def _leaves(node: Any) -> bool:
     if isinstance(node, ast.Try | ast.TryStar):
         return leaves([*node.body, *node.orelse]) and all(leaves(h.body) for h in node.handlers)
     if isinstance(node, ast.While):
-        return isinstance(node.test, ast.Constant) and bool(node.test.value) and "break" not in _own_jumps(node)
+        return isinstance(node.test, ast.Constant) and bool(node.test.value) and "break" not in jumps_of(node.body)
     if isinstance(node, ast.Match):
         last = node.cases[-1]
-        return (
-            last.guard is None and isinstance(last.pattern, ast.MatchAs) and last.pattern.pattern is None and all(leaves(c.body) for c in node.cases)
-        )
+        takes_all = last.guard is None and isinstance(last.pattern, ast.MatchAs) and last.pattern.pattern is None
+        return takes_all and all(leaves(case.body) for case in node.cases)
     return False
-
-
-def _own_jumps(loop: Any) -> set[str]:
-    return jumps_of(loop.body)
 
 
 class _Jumps:
@@ -149,13 +145,13 @@ class _Jumps:
             while loop is not None:
                 loop.returns = True
                 loop = loop.outer
-            return [_assign(RESULT, node.value or ast.Constant(None), node), _set(RETURNED, True, node)]
+            return [assigned(RESULT, node.value or ast.Constant(None), node), _set(RETURNED, True, node)]
         assert loop is not None
         if isinstance(node, ast.Break):
             loop.breaks = True
             return [_set(loop.broken, True, node)]
         if place.last_in_turn:
-            return [_at(ast.Pass(), node)]
+            return [located(ast.Pass(), node)]
         loop.continues = True
         return [_set(loop.continued, True, node)]
 
@@ -165,21 +161,21 @@ class _Jumps:
         elif rest and leaves(node.orelse):
             node.body, rest = [*node.body, *rest], []
         inside = replace(place.followed if rest else place, plain=False)
-        node.body = self.block(node.body, inside) or [_at(ast.Pass(), node)]
+        node.body = self.block(node.body, inside) or [located(ast.Pass(), node)]
         node.orelse = self.block(node.orelse, inside)
         node.returns = place.last and not rest  # type: ignore[attr-defined]
         return [node, *(self._guarded(rest, kinds, place, node) if rest else [])]
 
     def _guarded(self, rest: list[Any], kinds: set[str], place: _Place, after: Any) -> list[Any]:
         """What follows a statement that may have jumped."""
-        result = [_at(ast.Return(_name(RESULT)), after)] if place.last else []
+        result = [located(ast.Return(load(RESULT)), after)] if place.last else []
         if not rest:
             return result
         flags = [RETURNED] * ("return" in kinds)
         if place.loop is not None:
             flags += [place.loop.broken] * ("break" in kinds) + [place.loop.continued] * ("continue" in kinds)
         body = self.block(rest, replace(place, plain=False))
-        guard = _at(ast.If(_none_of(flags), body or [ast.Pass()], result), after)
+        guard = located(ast.If(_none_of(flags), body or [ast.Pass()], result), after)
         guard.returns = bool(result)
         return [guard]
 
@@ -213,7 +209,7 @@ class _Jumps:
         kinds = jumps_of(node.body)
         node.body = self.block(node.body, place if not node.orelse else place.followed)
         for handler in node.handlers:
-            handler.body = self.block(handler.body, place) or [_at(ast.Pass(), handler)]
+            handler.body = self.block(handler.body, place) or [located(ast.Pass(), handler)]
         if node.orelse:
             orelse = node.orelse
             node.orelse = self._guarded(orelse, kinds, replace(place, last=False), node) if kinds else self.block(orelse, place)
@@ -225,7 +221,7 @@ class _Jumps:
     def _loop(self, node: Any, place: _Place) -> list[Any]:
         self._loops += 1
         loop = _Loop(self._loops, place.loop)
-        node.body = self.block(node.body, _Place(loop, last_in_turn=True)) or [_at(ast.Pass(), node)]
+        node.body = self.block(node.body, _Place(loop, last_in_turn=True)) or [located(ast.Pass(), node)]
         if loop.continues:
             node.body.insert(0, _set(loop.continued, False, node))
         node.exits = loop.exits
@@ -234,32 +230,14 @@ class _Jumps:
         orelse, node.orelse = node.orelse, []
         if orelse:
             body = self.block(orelse, replace(place.followed, plain=False))
-            out += [_at(ast.If(_none_of(loop.exits), body, []), node)] if loop.exits else body
+            out += [located(ast.If(_none_of(loop.exits), body, []), node)] if loop.exits else body
         return out
 
 
 def _none_of(flags: list[str]) -> ast.expr:
-    names: list[ast.expr] = [_name(flag) for flag in flags]
+    names: list[ast.expr] = [load(flag) for flag in flags]
     return ast.UnaryOp(ast.Not(), names[0] if len(names) == 1 else ast.BoolOp(ast.Or(), names))
 
 
-def _name(name: str) -> ast.Name:
-    return ast.Name(name, ast.Load())
-
-
-def _assign(name: str, value: ast.expr, where: Any) -> ast.Assign:
-    return _at(ast.Assign([ast.Name(name, ast.Store())], value), where)  # type: ignore[no-any-return]
-
-
 def _set(name: str, value: bool, where: Any) -> ast.Assign:
-    return _assign(name, ast.Constant(value), where)
-
-
-def _at(node: Any, where: Any) -> Any:
-    """A new node at the place of the first line of another."""
-    for part in ast.walk(node):
-        if "lineno" in part._attributes and not hasattr(part, "lineno"):
-            part.lineno = part.end_lineno = where.lineno
-            part.col_offset = where.col_offset
-            part.end_col_offset = where.col_offset
-    return node
+    return assigned(name, ast.Constant(value), where)

@@ -24,9 +24,7 @@ class _Parts:
     """What converted code says of a loop."""
 
     def __init__(self, staged: Any, number: int) -> None:
-        self.body, *others = staged(number)
-        *test, live, passing, self.exits, self.options = others
-        self.test = test[0] if test else None
+        self.body, self.test, live, passing, self.exits, self.options = staged(number)
         self.where = place_of(self.body)
         self.variables = Variables(staged, live, passing, self.where)
 
@@ -75,13 +73,12 @@ def while_stmt(test: Any, staged: Any, number: int) -> None:
 
 def _condition(loop: _Parts) -> Any:
     """Whether there is another turn: a bool, or a bool scalar tensor."""
-    test: Any = loop.test
     stopped = loop.stopped()
     if stopped is True:
         return False
     if stopped is False:
-        return loop_truth(test())
-    return loop_truth(logic(not_(stopped), lambda: loop_truth(test()), True, loop.variables, loop.where))
+        return loop_truth(loop.test())
+    return loop_truth(logic(not_(stopped), lambda: loop_truth(loop.test()), True, loop.variables, loop.where))
 
 
 def for_stmt(iterable: Any, staged: Any, number: int) -> None:

@@ -70,7 +70,7 @@ def recorded(name: str, variables: Variables | None) -> Iterator[FuncGraph]:
         )
     restore = variables.snapshot() if variables is not None else None
     try:
-        with inside([] if variables is None else variables.containers()), state.recording(graph):
+        with inside([] if variables is None else variables.held()), state.recording(graph):
             yield graph
     finally:
         if restore is not None:

@@ -9,18 +9,22 @@ user's variables through the cells of ``ag__staged``.
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 from typing import Any
 
-from treadle_autograph.expressions import SHARED, Expressions, call, lazy, located, replaced, setter
+from treadle_autograph.expressions import SHARED, Expressions, setter
 from treadle_autograph.flow import TRIES, mark_live, mark_uncertain
 from treadle_autograph.jumps import RESULT, lower
 from treadle_autograph.names import HIDDEN, Scope, attributes_set, bound, free, walk_scope
+from treadle_autograph.nodes import assigned, call, function, is_, is_not, keep, lazy, load, located, replaced, run
 from treadle_autograph.source import mangled
 
 STAGED, NUMBER, ITEM, TEST = f"{HIDDEN}staged", f"{HIDDEN}number", f"{HIDDEN}item", f"{HIDDEN}test"
 CHANGING = frozenset({"append", "extend", "insert", "add", "update", "setdefault", "appendleft", "extendleft"})
 """Methods that put something into a container."""
 DIRECTIVE = "set_loop_options"
+LOOP_OPTIONS = ("parallel_iterations", "swap_memory", "maximum_iterations", "shape_invariants")
+"""The parameters of ``set_loop_options``."""
 
 
 def is_left_alone(node: Any) -> bool:
@@ -54,6 +58,7 @@ class Converter:
         self._row_of: dict[int, int] = {}
         self._names: set[str] = set()
         self._uncertain = uncertain
+        self._sets_result = False
 
     def convert(self) -> ast.FunctionDef:
         """The function rewritten; its defaults, decorators and annotations stay as they are."""
@@ -61,27 +66,27 @@ class Converter:
         lower(node)
         mark_live(node.body, self._scope)
         mark_uncertain(node, self._scope, self._uncertain)
-        body = self._block(node.body, True) or [_at(ast.Pass(), node)]
+        body = self._block(node.body, True) or [located(ast.Pass(), node)]
         lost = self._scope.local - bound(node.body) - self._scope.params  # in code that is never reached
-        if any(isinstance(part, ast.Name) and part.id == RESULT for top in self._parts for part in ast.walk(top)):
+        if self._sets_result:
             lost.add(RESULT)
-        start: list[ast.stmt] = [_at(ast.AnnAssign(ast.Name(name, ast.Store()), ast.Constant(None), simple=1), node) for name in sorted(lost)]
+        start: list[ast.stmt] = [located(ast.AnnAssign(ast.Name(name, ast.Store()), ast.Constant(None), simple=1), node) for name in sorted(lost)]
         if self._scope.rebound:
-            start.append(self._function(SHARED, [ast.Nonlocal(sorted(self._scope.rebound))], [], node))
+            start.append(function(SHARED, [], [ast.Nonlocal(sorted(self._scope.rebound))], node))
         start += [self._setter(name) for name in sorted(self._scope.sometimes)]
         if self._rows:
             start.append(self._staged())
-        clean: list[ast.stmt] = [_at(ast.Expr(call("clean", at=node)), node), _at(ast.Raise(), node)]
-        guarded = ast.Try(body, [_at(ast.ExceptHandler(None, None, clean), node)], [], [])
-        return replaced(node, body=[*start, _at(guarded, node)])  # type: ignore[no-any-return]
+        clean: list[ast.stmt] = [located(ast.Expr(call("clean", at=node)), node), located(ast.Raise(), node)]
+        guarded = ast.Try(body, [located(ast.ExceptHandler(None, None, clean), node)], [], [])
+        return replaced(node, body=[*start, located(guarded, node)])  # type: ignore[no-any-return]
 
     def _setter(self, name: str) -> ast.FunctionDef:
-        body = [ast.Nonlocal([name]), ast.Assign([ast.Name(name, ast.Store())], _load(ITEM)), ast.Return(_load(ITEM))]
-        return self._function(setter(name), body, [ITEM], self._node)
+        body = [ast.Nonlocal([name]), assigned(name, load(ITEM), self._node), ast.Return(load(ITEM))]
+        return function(setter(name), [ITEM], body, self._node)
 
     def _staged(self) -> ast.FunctionDef:
         table = ast.Subscript(ast.Tuple(self._rows, ast.Load()), ast.Name(NUMBER, ast.Load()), ast.Load())
-        return self._function(STAGED, [*self._parts, ast.Return(table)], [NUMBER], self._node)
+        return function(STAGED, [NUMBER], [*self._parts, ast.Return(table)], self._node)
 
     # ------------------------------------------------------------------ statements
 
@@ -96,47 +101,46 @@ class Converter:
         test, body, orelse = node.test, node.body, node.orelse
         if self._expressions.is_python(test):
             new = self._expressions.convert(test, quick)
-            return [replaced(node, test=new, body=self._block(body, quick) or [_at(ast.Pass(), node)], orelse=self._block(orelse, quick))]
+            return [replaced(node, test=new, body=self._block(body, quick) or [located(ast.Pass(), node)], orelse=self._block(orelse, quick))]
         if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
             test, body, orelse = test.operand, orelse, body
         row = self._row(node, lambda: self._if_row(node, body, orelse))
         new = self._expressions.convert(test, quick)
         if not quick:
-            return [_expr(call("if_stmt", new, *row, at=test), test)]
-        staged: list[ast.stmt] = [_expr(call("if_stmt", _load(TEST), *row, at=test), test)]
+            return [run("if_stmt", new, *row, at=test)]
+        staged: list[ast.stmt] = [run("if_stmt", load(TEST), *row, at=test)]
         if getattr(node, "returns", False):
-            staged.append(_at(ast.Return(_load(RESULT)), test))
+            staged.append(located(ast.Return(load(RESULT)), test))
         quickly = self._quickly(TEST, new, "truth", test)
-        inner = ast.If(_is(TEST, False), self._block(orelse, True) or [ast.Pass()], staged)
-        return [_at(ast.If(quickly, self._block(body, True) or [ast.Pass()], [inner]), test)]
+        inner = ast.If(is_(load(TEST), False), self._block(orelse, True) or [ast.Pass()], staged)
+        return [located(ast.If(quickly, self._block(body, True) or [ast.Pass()], [inner]), test)]
 
     def _quickly(self, name: str, test: Any, operator: str, where: Any) -> ast.expr:
         """Whether a test is True, its value kept under a name; an operator is asked only if it is neither True nor False."""
         # (t := TEST) is True or t is not False and (t := operator(t)) is True
-        settled = ast.NamedExpr(ast.Name(name, ast.Store()), call(operator, _load(name), at=where))
-        other = ast.BoolOp(ast.And(), [_is_not(name, False), ast.Compare(settled, [ast.Is()], [ast.Constant(True)])])
-        kept = ast.NamedExpr(ast.Name(name, ast.Store()), test)
-        return _at(ast.BoolOp(ast.Or(), [ast.Compare(kept, [ast.Is()], [ast.Constant(True)]), other]), where)  # type: ignore[no-any-return]
+        settled = keep(name, call(operator, load(name), at=where))
+        other = ast.BoolOp(ast.And(), [is_not(load(name), False), is_(settled, True)])
+        return located(ast.BoolOp(ast.Or(), [is_(keep(name, test), True), other]), where)  # type: ignore[no-any-return]
 
     def _while(self, node: Any, quick: bool) -> list[Any]:
         row = self._row(node, lambda: self._while_row(node))
         test = node.test
         if not quick:
-            return [_expr(call("while_stmt", ast.Constant(None), *row, at=test), test)]
+            return [run("while_stmt", ast.Constant(None), *row, at=test)]
         name = self._expressions.fresh()
-        rest = _expr(call("while_stmt", ast.Constant(None), *row, at=test), test)
+        rest = run("while_stmt", ast.Constant(None), *row, at=test)
         body = [*self._block(node.body, True), *self._exits(node, rest)]
         loop = replaced(node, test=self._quickly(name, self._expressions.convert(test, True), "loop_truth", test), body=body)
-        staged = _expr(call("while_stmt", _load(name), *row, at=test), test)
-        unclear = ast.BoolOp(ast.And(), [_is_not(name, False), _is_not(name, True)])  # True after a break
-        return [loop, _at(ast.If(unclear, [staged], []), test)]
+        staged = run("while_stmt", load(name), *row, at=test)
+        unclear = ast.BoolOp(ast.And(), [is_not(load(name), False), is_not(load(name), True)])  # True after a break
+        return [loop, located(ast.If(unclear, [staged], []), test)]
 
     def _exits(self, node: Any, rest: ast.stmt) -> list[Any]:
         """After a turn: leave the loop if a flag says so, and leave the rest of it to an operator if the flag is a tensor."""
         found = []
         for flag in node.exits:
-            found.append(_at(ast.If(_is(flag, True), [ast.Break()], []), node))
-            found.append(_at(ast.If(_is_not(flag, False), [rest, ast.Break()], []), node))
+            found.append(located(ast.If(is_(load(flag), True), [ast.Break()], []), node))
+            found.append(located(ast.If(is_not(load(flag), False), [rest, ast.Break()], []), node))
         return found
 
     def _for(self, node: Any, quick: bool) -> list[Any]:
@@ -144,19 +148,18 @@ class Converter:
         source = self._expressions.convert(node.iter, quick)
         where = node.iter
         if not quick:
-            return [_expr(call("for_stmt", source, *row, at=where), where)]
+            return [run("for_stmt", source, *row, at=where)]
         items = self._expressions.fresh()
-        run = _expr(call("for_stmt", _load(items), *row, at=where), where)
-        body = [*self._block(node.body, True), *self._exits(node, run)]
+        staged = run("for_stmt", load(items), *row, at=where)
+        body = [*self._block(node.body, True), *self._exits(node, staged)]
         if node.exits:
             source = call("iterate", source, at=where)
-        loop = replaced(node, target=self._expressions.convert(node.target, True), iter=_at(_load(items), where), body=body)
-        keep = _at(ast.Assign([ast.Name(items, ast.Store())], source), where)
-        return [keep, _at(ast.If(call("is_staged", _load(items), at=where), [run], [loop]), where)]
+        loop = replaced(node, target=self._expressions.convert(node.target, True), iter=located(load(items), where), body=body)
+        return [assigned(items, source, where), located(ast.If(call("is_staged", load(items), at=where), [staged], [loop]), where)]
 
     def _with(self, node: Any, quick: bool) -> list[Any]:
         items = [self._expressions.convert(item, quick) for item in node.items]
-        return [replaced(node, items=items, body=self._block(node.body, quick) or [_at(ast.Pass(), node)])]
+        return [replaced(node, items=items, body=self._block(node.body, quick) or [located(ast.Pass(), node)])]
 
     def _try(self, node: Any, quick: bool) -> list[Any]:
         handlers = [replaced(h, type=self._expressions.convert(h.type, quick), body=self._block(h.body, quick)) for h in node.handlers]
@@ -180,27 +183,34 @@ class Converter:
         if quick:
             return [replaced(node, value=value)]
         if isinstance(value, ast.Name) and value.id == RESULT:
-            return [_at(ast.Pass(), node)]
-        return [_at(ast.Assign([ast.Name(RESULT, ast.Store())], value or ast.Constant(None)), node)]
+            return [located(ast.Pass(), node)]
+        return [assigned(RESULT, value or ast.Constant(None), node)]
 
     def _augmented(self, node: Any, quick: bool) -> list[Any]:
         new = self._expressions.convert(node, quick)
         if not getattr(node, "uncertain", False):
             return [new]
-        value = call("defined", _load(node.target.id), at=node.target)
-        return [_at(ast.Assign([ast.Name(node.target.id, ast.Store())], value), node), new]
+        value = call("defined", load(node.target.id), at=node.target)
+        return [assigned(node.target.id, value, node), new]
 
     def _expression(self, node: ast.Expr, quick: bool) -> list[Any]:
         value = node.value
         if not quick and _is_directive(value):
-            return [_at(ast.Pass(), node)]
+            return [located(ast.Pass(), node)]
         if not quick and isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr in CHANGING:
-            owner = self._expressions.convert(value.func.value, False)
-            text = ast.unparse(value.func.value)
-            method = call("changing", owner, ast.Constant(value.func.attr), ast.Constant(text), at=value.func)
-            new = self._expressions.parts(replaced(value, func=ast.Constant(None)), False)
-            return [replaced(node, value=replaced(new, func=method))]
+            return [replaced(node, value=self._changing(value, value.func))]
         return [self._expressions.convert(node, quick)]
+
+    def _changing(self, node: ast.Call, method: ast.Attribute) -> Any:
+        """A call that puts something into a container, with what the container is reached from if that is the function's own."""
+        root: Any = method.value
+        while isinstance(root, ast.Attribute | ast.Subscript):
+            root = root.value
+        own = isinstance(root, ast.Name) and root.id in self._known
+        owner = self._expressions.convert(method.value, False)
+        text, name = ast.Constant(ast.unparse(method.value)), ast.Constant(method.attr)
+        checked = call("changing", owner, name, text, self._expressions.convert(root, False) if own else ast.Constant(None), at=method)
+        return replaced(self._expressions.parts(replaced(node, func=ast.Constant(None)), False), func=checked)
 
     def _declaration(self, node: Any, quick: bool) -> list[Any]:
         return [node] if quick else []
@@ -239,7 +249,7 @@ class Converter:
             number = self._row_of[id(node)] = len(self._rows)
             self._rows.append(ast.Constant(None))
             self._rows[number] = located(ast.Tuple(make(), ast.Load()), node)
-        return [_load(STAGED), ast.Constant(self._row_of[id(node)])]
+        return [load(STAGED), ast.Constant(self._row_of[id(node)])]
 
     def _if_row(self, node: Any, body: list[Any], orelse: list[Any]) -> list[ast.expr]:
         names = bound([*body, *orelse]) | self._scope.rebound
@@ -252,21 +262,23 @@ class Converter:
     def _while_row(self, node: Any) -> list[ast.expr]:
         names = bound([*node.body, node.test]) | self._scope.rebound
         live = names & (node.live | node.carried | self._scope.rebound)
-        test = self._part("test", [_at(ast.Return(node.test), node.test)], node, is_test=True)
+        test = self._part("test", [located(ast.Return(node.test), node.test)], node, is_test=True)
         return [self._part("while", node.body, node), test, *self._loop_row(node, names, live)]
 
     def _for_row(self, node: Any) -> list[ast.expr]:
         names = bound([*node.body, node.target]) | self._scope.rebound
         live = names & (node.live | node.carried | self._scope.rebound)
-        take = _at(ast.Assign([node.target], _load(ITEM)), node.target)
-        return [self._part("for", [take, *node.body], node, [ITEM]), *self._loop_row(node, names, live)]
+        take = located(ast.Assign([node.target], load(ITEM)), node.target)
+        return [self._part("for", [take, *node.body], node, [ITEM]), ast.Constant(None), *self._loop_row(node, names, live)]
 
     def _loop_row(self, node: Any, names: set[str], live: set[str]) -> list[ast.expr]:
         options: ast.expr = ast.Constant(None)
         for part in node.body:
             if isinstance(part, ast.Expr) and _is_directive(part.value):
-                given = ast.Dict([ast.Constant(k.arg) for k in part.value.keywords], [k.value for k in part.value.keywords])  # type: ignore[attr-defined]
-                options = self._part("options", [_at(ast.Return(given), part)], node, is_test=True)
+                directive: Any = part.value
+                by_name = {**dict(zip(LOOP_OPTIONS, directive.args, strict=False)), **{k.arg: k.value for k in directive.keywords}}
+                given = ast.Dict([ast.Constant(name) for name in by_name], list(by_name.values()))
+                options = self._part("options", [located(ast.Return(given), part)], node, is_test=True)
         return [self._listed(live | self._attributes(node, names)), self._listed(names - live), self._listed(node.exits), options]
 
     def _listed(self, names: Any) -> ast.expr:
@@ -277,33 +289,27 @@ class Converter:
     def _attributes(self, node: Any, names: set[str]) -> set[str]:
         return {path for path in attributes_set([node]) if path.partition(".")[0] not in names}
 
-    def _part(self, kind: str, statements: list[Any], node: Any, params: list[str] = [], is_test: bool = False) -> ast.expr:  # noqa: B006
+    def _part(self, kind: str, statements: list[Any], node: Any, params: Sequence[str] = (), is_test: bool = False) -> ast.expr:
         """A part of a branch or loop as a function inside ``ag__staged``; its name."""
         if is_test:
             body = [replaced(s, value=self._expressions.convert(s.value, False)) for s in statements]
         else:
-            body = self._block(statements, False) or [_at(ast.Pass(), node)]
+            body = self._block(statements, False) or [located(ast.Pass(), node)]
         names = bound(statements) | self._scope.rebound
         if any(isinstance(part, ast.Return) for s in statements for part in walk_scope(s)) and not is_test:
             names.add(RESULT)
+            self._sets_result = True
         header: list[ast.stmt] = []
         if shared := names - self._scope.global_:
-            header.append(_at(ast.Nonlocal(sorted(shared)), node))
+            header.append(located(ast.Nonlocal(sorted(shared)), node))
         if from_module := names & self._scope.global_:
-            header.append(_at(ast.Global(sorted(from_module)), node))
+            header.append(located(ast.Global(sorted(from_module)), node))
         name = f"{kind}_{node.lineno}"
         while name in self._names:
             name += "_"
         self._names.add(name)
-        self._parts.append(self._function(f"{HIDDEN}{name}", [*header, *body], params, node))
-        return _load(f"{HIDDEN}{name}")
-
-    def _function(self, name: str, body: list[Any], params: list[str], where: Any) -> ast.FunctionDef:
-        arguments = ast.arguments(posonlyargs=[], args=[ast.arg(p) for p in params], kwonlyargs=[], kw_defaults=[], defaults=[])
-        function = ast.FunctionDef(name, arguments, body, [])
-        if "type_params" in ast.FunctionDef._fields:
-            function.type_params = []  # type: ignore[attr-defined]
-        return _at(function, where)  # type: ignore[no-any-return]
+        self._parts.append(function(f"{HIDDEN}{name}", list(params), [*header, *body], node))
+        return load(f"{HIDDEN}{name}")
 
 
 _HANDLERS: dict[type, Any] = {
@@ -327,22 +333,3 @@ _HANDLERS: dict[type, Any] = {
 
 def _is_directive(value: ast.expr) -> bool:
     return isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr == DIRECTIVE
-
-
-def _is(name: str, constant: bool) -> ast.expr:
-    return ast.Compare(_load(name), [ast.Is()], [ast.Constant(constant)])
-
-
-def _is_not(name: str, constant: bool) -> ast.expr:
-    return ast.Compare(_load(name), [ast.IsNot()], [ast.Constant(constant)])
-
-
-def _load(name: str) -> ast.Name:
-    return ast.Name(name, ast.Load())
-
-
-def _expr(value: ast.expr, where: Any) -> ast.Expr:
-    return _at(ast.Expr(value), where)  # type: ignore[no-any-return]
-
-
-_at = located
