@@ -59,6 +59,18 @@ def test_to_graph_gives_a_function_that_runs_eagerly_too():
     assert converted is not sample
 
 
+def test_to_graph_of_a_method_is_bound():
+    class Thing:
+        limit = 3
+
+        def clip(self, x):
+            return x if x < self.limit else self.limit
+
+    assert td.autograph.to_graph(Thing().clip)(5) == 3
+    assert td.autograph.to_graph(Thing.clip)(Thing(), 5) == 3
+    assert td.autograph.to_graph(td.function(sample))(3, [1], 2) == sample(3, [1], 2)
+
+
 def test_check_lists_what_does_not_work_by_line():
     def f(x, xs):
         items = []

@@ -149,6 +149,18 @@ def deleted_in_both(x):
 
 
 @case("int")
+def annotated(x):
+    y: int
+    z: int = 0
+    if x > 0:
+        y: int = 5
+        z: int = x
+    else:
+        y = 2
+    return y + z
+
+
+@case("int")
 def same_python_value(x):
     if x > 2:
         mode, y = "a", 1

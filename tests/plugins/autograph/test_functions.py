@@ -607,3 +607,23 @@ def test_a_branch_on_a_tensor_that_is_known_is_pythons():
         return x.no_such_attribute
 
     assert f(td.zeros([2, 2])) == "known"
+
+
+def test_private_names_are_those_of_the_class():
+    class Account:
+        __rate = 3
+
+        def grow(self, __x):  # noqa: PYI063
+            __y = __x
+            if __y > self.__rate:
+                __y = self.__rate
+            for __i in td.range(2):
+                __y += __i
+            self.__last = __y
+            if __y > 1:
+                self.__last = __y * 2
+            return self.__last
+
+    account = Account()
+    grow = td.function(account.grow)
+    assert [int(grow(td.constant(k))) for k in (-1, 2, 7)] == [0, 6, 8]

@@ -508,6 +508,64 @@ def unreachable_code(x):
 
 
 @case("int")
+def raise_in_an_arm(x):
+    if x < 0:
+        raise ValueError("negative")
+    if x > 8:
+        y = x + 1
+        raise KeyError(f"too large: {y}")
+    return x * 2
+
+
+@case("int")
+def raise_in_both_arms_of_an_arm(x):
+    if x > 2:
+        if x > 6:
+            raise ValueError("much")
+        else:
+            raise TypeError("little")
+    return x
+
+
+@case("int")
+def raise_in_a_called_function(x):
+    return checked(x) + (checked(x - 2) if x > 3 else 0)
+
+
+def checked(x):
+    if x < 0 or x > 10:
+        raise ValueError("out of range")
+    return x
+
+
+@case("trips")
+def raise_in_a_loop(n):
+    total = 0
+    for k in range(n):
+        if k == 4:
+            raise ValueError("four")
+        total += k
+    return total
+
+
+@case("int")
+def not_implemented_in_an_arm(x):
+    if x > 3:
+        raise NotImplementedError
+    return -x if x > 0 else x
+
+
+@case("trips", "int")
+def loops_that_never_end_normally(n, x):
+    for k in range(n):
+        if k > x:
+            return k
+    else:
+        return 7
+    raise AssertionError("never")
+
+
+@case("int")
 def raise_in_an_arm_of_python(x):
     kind = "int"
     if kind != "int":

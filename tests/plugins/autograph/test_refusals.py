@@ -415,6 +415,49 @@ def test_a_python_iterator_without_end_whose_break_is_a_tensor():
         loops._MOST_TURNS = most
 
 
+# ---------------------------------------------------------------------- exceptions
+
+
+class WrongError(ValueError):
+    def __init__(self, what, number):
+        super().__init__(what, number)
+        self.number = number
+
+
+def test_what_an_arm_raises_is_raised_when_the_graph_gets_there(capfd):
+    @td.function
+    def f(x):
+        if x < 0:
+            td.print("negative")
+            raise WrongError("no", 3)
+        return x
+
+    assert int(f(td.constant(1))) == 1
+    with pytest.raises(WrongError) as caught:
+        f(td.constant(-1))
+    assert caught.value.number == 3
+    assert caught.value.__notes__[0].endswith('`raise WrongError("no", 3)`')
+    assert capfd.readouterr().err == "negative\n"
+
+
+def test_what_every_way_raises_is_raised_while_tracing():
+    def f(x):
+        if x < 0:
+            raise ValueError("negative")
+        raise ValueError("not negative")
+
+    assert "negative" in refused(f, td.constant(1))
+
+
+def test_what_an_op_refuses_is_refused_while_tracing():
+    def f(x):
+        if x[0] > 0:
+            x = td.reshape(x, [5])
+        return x
+
+    assert "reshape" in refused(f, td.constant([-1.0, 2.0]))
+
+
 # ---------------------------------------------------------------------- without source
 
 

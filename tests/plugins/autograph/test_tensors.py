@@ -244,6 +244,23 @@ def test_zero_rows():
     assert float(f(td.constant([2.0, 3.0]))) == 6.0
 
 
+def test_python_numbers_take_the_dtype_that_python_would_have_let_them_have():
+    @td.function
+    def f(xs):
+        total, product, count, most = 0, 1.0, 0, -1
+        for x in xs:
+            total += x
+            product = product * x
+            count += 1
+            if x > most:
+                most = x
+        return total, product, count, most
+
+    total, product, count, most = f(td.constant([2.0, 3.0], td.float64))
+    assert [float(total), float(product), int(count), float(most)] == [5.0, 6.0, 2, 3.0]
+    assert [t.dtype for t in (total, product, count, most)] == [td.float64, td.float64, td.int32, td.float64]
+
+
 def test_large_ranges_are_not_made():
     @td.function
     def f(n):

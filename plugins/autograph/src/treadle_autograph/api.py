@@ -28,7 +28,8 @@ def to_graph(entity: Callable[..., Any], recursive: bool = True, experimental_op
     Sources:
         TensorFlow ``tf.autograph.to_graph``.
     """
-    return convert(_convertible(entity))
+    _convertible(entity)
+    return convert(getattr(entity, "python_function", entity))
 
 
 @public("autograph.to_code")

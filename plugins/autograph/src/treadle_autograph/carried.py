@@ -199,8 +199,8 @@ class Leaf:
         """Take the dtype that a Python number has after a turn; True if that is another one."""
         if self.dtype is None or not isinstance(self.first, NUMBERS):
             return False
-        dtype = self.dtype if isinstance(new, NUMBERS) and fits(dtype_of(new), self.dtype) else dtype_of(new)
-        if dtype is self.dtype or not fits(dtype_of(self.first), dtype) or fits(dtype, self.dtype):
+        dtype = dtype_of(new)
+        if dtype is self.dtype or not fits(dtype_of(self.first), dtype) or (isinstance(new, NUMBERS) and fits(dtype, self.dtype)):
             return False
         self.dtype = dtype
         return True

@@ -18,7 +18,8 @@ class _Empty:
 
 
 EMPTY = _Empty()
-
+NEVER = _Empty()
+"""Stands for what a variable is after a way that has no end, as it raises."""
 
 CONTAINERS = (list, dict, set, deque)
 

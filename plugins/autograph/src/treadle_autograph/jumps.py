@@ -99,8 +99,9 @@ def _leaves(node: Any) -> bool:
         return leaves(node.body) and leaves(node.orelse)
     if isinstance(node, ast.Try | ast.TryStar):
         return leaves([*node.body, *node.orelse]) and all(leaves(h.body) for h in node.handlers)
-    if isinstance(node, ast.While):
-        return isinstance(node.test, ast.Constant) and bool(node.test.value) and "break" not in jumps_of(node.body)
+    if isinstance(node, LOOPS):
+        is_endless = isinstance(node, ast.While) and isinstance(node.test, ast.Constant) and bool(node.test.value)
+        return (is_endless or leaves(node.orelse)) and "break" not in jumps_of(node.body)
     if isinstance(node, ast.Match):
         last = node.cases[-1]
         takes_all = last.guard is None and isinstance(last.pattern, ast.MatchAs) and last.pattern.pattern is None

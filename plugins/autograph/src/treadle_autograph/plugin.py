@@ -1,4 +1,4 @@
-"""The plugin ``autograph``: the namespace ``td.autograph``, and the op that refuses variables without a value."""
+"""The plugin ``autograph``: the namespace ``td.autograph``, and the ops that refuse variables without a value and raise exceptions."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from treadle.hookspecs import hookimpl
 
 @hookimpl
 def treadle_register(registry: Any) -> None:
-    """Register the public functions, the op and its kernel."""
-    registry.add_ops("treadle_autograph.api", "treadle_autograph.definedness")
+    """Register the public functions, the ops and their kernels."""
+    registry.add_ops("treadle_autograph.api", "treadle_autograph.definedness", "treadle_autograph.raising")
     registry.add_kernels(for_="array", module="treadle_autograph.definedness")
+    registry.add_kernels(for_="array", module="treadle_autograph.raising")

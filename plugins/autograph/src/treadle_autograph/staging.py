@@ -17,9 +17,10 @@ from treadle.graph.func_graph import FuncGraph
 from treadle.registry import registry
 from treadle.state import LOCAL
 from treadle.tensor import Tensor
-from treadle_autograph.cells import EMPTY, Variables, inside
+from treadle_autograph.cells import EMPTY, NEVER, Variables, inside
 from treadle_autograph.definedness import Maybe
 from treadle_autograph.errors import VariableDTypeError, VariableTypeError
+from treadle_autograph.raising import is_put_off, recorded_in
 from treadle_autograph.values import are_same, as_tensor, common_dtype, described, is_internal, is_value, shown, take_apart, zeros_like
 
 _DEEPEST = 64
@@ -32,11 +33,13 @@ class Arm:
     Attributes:
         graph: what was recorded.
         values: what the variables are after it; what it gave comes last.
+        error: that it ends with, or None.
     """
 
-    def __init__(self, graph: FuncGraph, values: list[Any]) -> None:
+    def __init__(self, graph: FuncGraph, values: list[Any], error: Exception | None = None) -> None:
         self.graph = graph
         self.values = values
+        self.error = error
 
     def function(self, outputs: Callable[[], Sequence[Any]]) -> AtomicFunction:
         """The arm as a function that gives the tensors that ``outputs`` makes in its graph."""
@@ -80,8 +83,14 @@ def recorded(name: str, variables: Variables | None) -> Iterator[FuncGraph]:
 
 def trace_arm(function: Callable[[], Any], variables: Variables | None, name: str) -> Arm:
     """Trace one way through a branch."""
+    names = () if variables is None else variables.names
     with recorded(name, variables) as graph:
-        result = function()
+        try:
+            result = function()
+        except Exception as error:
+            if not is_put_off(error, graph):
+                raise
+            return Arm(graph, [NEVER] * (len(names) + 1), error)
         values = [] if variables is None else variables.read()
     return Arm(graph, [*values, result])
 
@@ -107,6 +116,10 @@ def join(condition: Any, taken: Arm, other: Arm, variables: Variables | None, wh
     """Put two traced arms behind a ``td.cond``; as ``branch``."""
     from treadle.functions.control_flow import cond
 
+    if taken.error is not None and other.error is not None:
+        first, second = taken.function(list), other.function(list)
+        cond(condition, lambda: first.call([]), lambda: second.call([]))
+        raise recorded_in(LOCAL.graph, taken.error)
     names = [*(() if variables is None else variables.names), what]
     merges = [_Merge(name, a, b, where) for name, a, b in zip(names, taken.values, other.values, strict=True)]
     tensors: Iterator[Any] = iter(())
@@ -140,15 +153,18 @@ class _Merge:
         self._is_same = are_same(a, b)
         if self._is_same:
             return
+        if any(side is EMPTY for side in (a, b)) and any(side is NEVER for side in (a, b)):
+            self._is_same, self._sides = True, (EMPTY, EMPTY)
+            return
         there = [side.is_there if isinstance(side, Maybe) else side is not EMPTY for side in (a, b)]
         if any(flag is not True for flag in there) and not is_internal(name):
             self._there = there
-        self._compare(*(side.value if isinstance(side, Maybe) else side for side in (a, b)))
+        self._compare(*(side.value if isinstance(side, Maybe) else EMPTY if side is NEVER else side for side in (a, b)))
         if self._there is not None and any(isinstance(flag, Tensor) for flag in self._there):
             self.pairs.append((there[0], there[1], None))
 
     def _compare(self, a: Any, b: Any) -> None:
-        if "." in self._name and (a is EMPTY or b is EMPTY):
+        if "." in self._name and any(side is EMPTY for side in self._sides):
             raise self._refused(a, b)
         self._structure, first = take_apart(b if a is EMPTY else a)
         structure, second = take_apart(a if b is EMPTY else b)

@@ -186,6 +186,13 @@ class Converter:
             return [located(ast.Pass(), node)]
         return [assigned(RESULT, value or ast.Constant(None), node)]
 
+    def _annotated(self, node: ast.AnnAssign, quick: bool) -> list[Any]:
+        if quick or not isinstance(node.target, ast.Name):
+            return [self._expressions.convert(node, quick)]
+        if node.value is None:  # the parts declare the name nonlocal, which cannot be annotated
+            return [located(ast.Pass(), node)]
+        return [assigned(node.target.id, self._expressions.convert(node.value, False), node)]
+
     def _augmented(self, node: Any, quick: bool) -> list[Any]:
         new = self._expressions.convert(node, quick)
         if not getattr(node, "uncertain", False):
@@ -322,6 +329,7 @@ _HANDLERS: dict[type, Any] = {
     ast.Assert: Converter._assert,
     ast.Return: Converter._return,
     ast.AugAssign: Converter._augmented,
+    ast.AnnAssign: Converter._annotated,
     ast.Expr: Converter._expression,
     ast.Global: Converter._declaration,
     ast.Nonlocal: Converter._declaration,
