@@ -251,6 +251,11 @@ def as_user(size: Size | None) -> int | None:
     return None if isinstance(size, Dim) else size
 
 
+def with_symbols(dims: Iterable[Size | None] | None) -> tuple[Size, ...] | None:
+    """Return the sizes with a symbol of its own for each that is not an int; None for an unknown rank."""
+    return None if dims is None else tuple(d if isinstance(d, int) else Dim.symbol() for d in dims)
+
+
 def known_equal(a: Size, b: Size) -> bool:
     """Return whether the sizes agree in every run."""
     return a == b

@@ -9,7 +9,7 @@ import numpy as np
 
 from treadle import nest, state
 from treadle.contracts.spec import Spec, is_concrete
-from treadle.dims import Dim
+from treadle.dims import Dim, with_symbols
 from treadle.graph.func_graph import FuncGraph
 from treadle.symbolic import SymbolicTensor
 from treadle.tensor import Tensor
@@ -66,7 +66,7 @@ def eval_shape(function: Callable[..., Any], *specs: Any, **keywords: Any) -> An
     def symbolic(leaf: Any) -> Any:
         if not isinstance(leaf, TensorSpec | Tensor | Variable):
             return leaf
-        dims = None if leaf.shape.rank is None else tuple(Dim.symbol() if d is None else d for d in leaf.shape)
+        dims = None if leaf.shape.rank is None else with_symbols(leaf.shape)
         return SymbolicTensor(graph.placeholder(Spec(dims, leaf.dtype), "x"))
 
     with state.recording(graph):

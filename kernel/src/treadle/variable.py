@@ -11,6 +11,7 @@ from typing import Any
 from treadle import devices, state
 from treadle.contracts.device import Key
 from treadle.conversion import convert_to_tensor
+from treadle.dims import Size, with_symbols
 from treadle.dtypes import DType, as_dtype
 from treadle.errors import DTypeError, FailedPreconditionError, InvalidArgumentError, ShapeError
 from treadle.registry import registry
@@ -92,15 +93,9 @@ class Variable(Operators):
         return self._shape
 
     @property
-    def dims(self) -> tuple[int, ...] | None:
+    def dims(self) -> tuple[Size, ...] | None:
         """Sizes as a tuple; None for an unknown rank."""
-        from treadle.dims import Dim
-
-        if self._shape.is_fully_defined():
-            return tuple(self._shape)
-        if self._shape.rank is None:
-            return None
-        return tuple(Dim.symbol() if d is None else d for d in self._shape)  # type: ignore[misc]
+        return None if self._shape.rank is None else with_symbols(self._shape)
 
     @property
     def device(self) -> str:

@@ -53,10 +53,10 @@ from treadle.dtypes import uint16 as uint16
 from treadle.dtypes import uint32 as uint32
 from treadle.dtypes import uint64 as uint64
 from treadle.dtypes import uint8 as uint8
-from treadle.functions.control_flow import case as case
-from treadle.functions.control_flow import cond as cond
-from treadle.functions.control_flow import switch_case as switch_case
-from treadle.functions.control_flow import while_loop as while_loop
+from treadle.functions.branches import case as case
+from treadle.functions.branches import cond as cond
+from treadle.functions.branches import switch_case as switch_case
+from treadle.functions.loops import while_loop as while_loop
 from treadle.functions.polymorphic import Function
 from treadle.graph.func_graph import FuncGraph as Graph
 from treadle.inspection import eval_shape as eval_shape

@@ -75,8 +75,8 @@ class LazyZeros(Tensor):
         return self._made
 
 
-_held: set[Op] = set()
-"""Ops whose gradient was held to its contract once."""
+_checked: set[Op] = set()
+"""Ops whose gradient was checked against its inputs."""
 
 
 class GradientContext:
@@ -124,15 +124,20 @@ class GradientContext:
         assert op.gradient is not None
         result = op.gradient(self, *cotangents)
         if op.is_plain:
-            given = result if type(result) is tuple else (result,)
-            if len(given) != len(op.inputs):
-                raise InvalidArgumentError(f"the gradient of op {op.name!r} gives {len(given)} gradients for {len(op.inputs)} inputs")
-            if op not in _held:
-                self._hold(given)
-            return given
+            flat: Any = result if type(result) is tuple else (result,)
+            if len(flat) != len(op.inputs):
+                raise self._miscounted(len(flat))
+        else:
+            flat = self._flattened(result)
+        if op not in _checked:
+            self._check(flat)
+        return flat
+
+    def _flattened(self, result: Any) -> list[Any]:
+        op = self.op
         results = list(result) if isinstance(result, tuple | list) and not (len(op.inputs) == 1 and op.inputs[0].sequence) else [result]
         if len(results) != len(op.inputs):
-            raise InvalidArgumentError(f"the gradient of op {op.name!r} gives {len(results)} gradients for {len(op.inputs)} inputs")
+            raise self._miscounted(len(results))
         flat: list[Any] = []
         for declared, given, entry in zip(op.inputs, results, self.inputs, strict=True):
             if declared.kind == "host":
@@ -141,12 +146,13 @@ class GradientContext:
                 flat += [None] * len(entry) if given is None else list(given)
             else:
                 flat.append(given)
-        if op not in _held:
-            self._hold(flat)
         return flat
 
-    def _hold(self, gradients: Any) -> None:
-        """Hold a gradient, the first time it is used, to what the sweep needs: per input a tensor of its dtype and shape, or None."""
+    def _miscounted(self, count: int) -> InvalidArgumentError:
+        return InvalidArgumentError(f"the gradient of op {self.op.name!r} gives {count} gradients for {len(self.op.inputs)} inputs")
+
+    def _check(self, gradients: Any) -> None:
+        """Refuse what the sweep cannot use: per input a gradient is a tensor of its dtype and shape, or None."""
         entries: list[Any] = []
         for declared, entry in zip(self.op.inputs, self.inputs, strict=True):
             if declared.kind != "host":
@@ -162,7 +168,7 @@ class GradientContext:
                 raise self._refused(i, found, f"{entry.dtype.name} of shape {entry.shape}, as the input is")
             known = known and isinstance(entry, Tensor) and entry.shape.is_fully_defined() and gradient.shape.is_fully_defined()
         if known:  # a trace with unknown sizes, as that which learns what a gradient reads, proves little
-            _held.add(self.op)
+            _checked.add(self.op)
 
     def _refused(self, position: int, found: str, expected: str) -> PluginError:
         op = self.op

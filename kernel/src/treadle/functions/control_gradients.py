@@ -7,103 +7,24 @@ pops, so that the last turn comes first. All these lists are values of a dtype `
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from treadle import state
-from treadle.autodiff.sweep import Record
-from treadle.autodiff.tape import identity_of
 from treadle.contracts.spec import Spec
-from treadle.dims import Dim
+from treadle.dims import with_symbols
 from treadle.dtypes import list_of
 from treadle.functions.atomic import AtomicFunction
+from treadle.functions.bodies import outer_values
+from treadle.functions.branches import cond
+from treadle.functions.control_records import PULLS, control_of, follow, record_control, tensors_of
 from treadle.graph.effects import effect_of
 from treadle.graph.func_graph import FuncGraph
 from treadle.graph.graph import Node, Value
-from treadle.graph.structural import CALL, CONDS, LOOP, NOTHING
+from treadle.graph.structural import CALL, CONDS, LOOP, LOOPS, NOTHING, READ
 from treadle.registry import registry
 from treadle.state import LOCAL
 from treadle.symbolic import SymbolicTensor
-
-
-class Control:
-    """What differentiation remembers of a branch or loop, as long as its graph lives.
-
-    Attributes:
-        inputs: the tensors and Variables that the inputs stand for, as the tapes know them.
-        tensors: one symbolic tensor per output, always the same ones.
-        records: the tapes that saw the node, and their records.
-        widened: by wanted inputs and number of outputs, what the way back needs.
-    """
-
-    def __init__(self, node: Node) -> None:
-        self.inputs: list[Any] = [SymbolicTensor(v) for v in node.inputs]
-        self.tensors: list[SymbolicTensor] = []
-        self.records: list[tuple[Any, Record]] = []
-        self.widened: dict[tuple[tuple[bool, ...], int], Any] = {}
-
-
-def control_of(node: Node) -> Control:
-    """What is remembered of a node."""
-    graph: Any = node.graph
-    found = graph.control.get(node)
-    if found is None:
-        found = graph.control[node] = Control(node)
-    return found  # type: ignore[no-any-return]
-
-
-def tensors_of(node: Node) -> list[SymbolicTensor]:
-    """One symbolic tensor per output of a node, always the same ones."""
-    found = control_of(node).tensors
-    found += [SymbolicTensor(v) for v in node.outputs[len(found) :]]
-    return found
-
-
-def record_control(node: Node, inputs: list[Any]) -> list[SymbolicTensor]:
-    """The results of a branch or loop just added, told to the tapes of the trace.
-
-    Args:
-        node: the branch or loop.
-        inputs: the tensors and Variables that its inputs stand for.
-    """
-    control_of(node).inputs = inputs
-    results = list(tensors_of(node))
-    for tape in LOCAL.tapes:
-        for thing in inputs:
-            if hasattr(thing, "trainable"):
-                tape.touch(thing)
-        needs = [t._id if t._id in tape._watched else 0 for t in inputs]
-        if not any(needs):
-            continue
-        record = Record(node.op.name, _puller(node, needs), needs, [], [], zeros=False)
-        _follow(tape, record, results)
-        tape._records.append(record)
-        control_of(node).records.append((tape, record))
-    return results
-
-
-def _follow(tape: Any, record: Record, results: Sequence[SymbolicTensor]) -> None:
-    for tensor in results:
-        record.results.append(identity_of(tensor))
-        record.specs.append(None)
-        if tensor.dtype.is_differentiable:
-            tape._watched.add(tensor._id)
-
-
-def graph_record(node: Node, needs: list[int], results: list[int], specs: list[Any]) -> Record:
-    """The record of a branch or loop of a graph that is being differentiated."""
-    return Record(node.op.name, _puller(node, needs), needs, results, specs, zeros=False)
-
-
-def _puller(node: Node, needs: list[int]) -> Any:
-    def pull(cotangents: list[Any]) -> list[Any]:
-        if node.op in CONDS:
-            return _pull_cond(node, needs, cotangents)
-        if node.op is CALL:
-            return _pull_call(node, needs, cotangents)
-        return _pull_loop(node, needs, cotangents)
-
-    return pull
 
 
 def _widened_for(node: Node, wanted: tuple[bool, ...], cotangents: list[Any], widen: Callable[[Node, tuple[bool, ...]], Any]) -> Any:
@@ -120,15 +41,11 @@ def _widened_for(node: Node, wanted: tuple[bool, ...], cotangents: list[Any], wi
 def _widen(node: Node, specs: list[Spec]) -> list[SymbolicTensor]:
     """Add outputs to a node; tapes that recorded it follow them too."""
     start = len(node.outputs)
-    node.outputs += [Value(node, start + i, Spec(_fresh(s.dims), s.dtype, resource=s.resource)) for i, s in enumerate(specs)]
+    node.outputs += [Value(node, start + i, Spec(with_symbols(s.dims), s.dtype, resource=s.resource)) for i, s in enumerate(specs)]
     added = tensors_of(node)[start:]
     for tape, record in control_of(node).records:
-        _follow(tape, record, added)
+        follow(tape, record, added)
     return added
-
-
-def _fresh(dims: Any) -> Any:
-    return None if dims is None else tuple(d if isinstance(d, int) else Dim.symbol() for d in dims)
 
 
 def _copy(graph: FuncGraph) -> tuple[FuncGraph, dict[Value, Value]]:
@@ -170,8 +87,6 @@ def _widen_call(node: Node, wanted: tuple[bool, ...]) -> Any:
 
 
 def _pull_cond(node: Node, needs: list[int], cotangents: list[Any]) -> list[Any]:
-    from treadle.functions.control_flow import cond
-
     inputs = node.inputs[1:]
     wanted = tuple(bool(n) for n in needs[1:])
     halves, saved, count = _widened_for(node, wanted, cotangents, _widen_cond)
@@ -208,8 +123,6 @@ def _or_zeros(gradient: Any, value: Value) -> Any:
     if value.spec.is_static:
         return registry.role("zeros")(value.spec.dims, value.spec.dtype)
     if value.spec.resource:
-        from treadle.graph.structural import READ
-
         graph = LOCAL.graph
         return registry.role("zeros_like")(SymbolicTensor(graph.add(READ, [graph.value_of(SymbolicTensor(value))]).out))
     return registry.role("zeros_like")(SymbolicTensor(value))
@@ -294,10 +207,10 @@ def _pull_loop(node: Node, needs: list[int], cotangents: list[Any]) -> list[Any]
     graph = LOCAL.graph
     inner = FuncGraph("loop on the way back", graph)
     with state.recording(inner):
-        carried_in = [SymbolicTensor(inner.placeholder(Spec(_fresh(t.dims), t.dtype), "cotangent")) for t in start]
-        saved_in = [SymbolicTensor(inner.placeholder(Spec(_fresh(s.dims), s.dtype), "saved")) for s in half.saved_specs]
+        carried_in = [SymbolicTensor(inner.placeholder(Spec(with_symbols(t.dims), t.dtype), "cotangent")) for t in start]
+        saved_in = [SymbolicTensor(inner.placeholder(Spec(with_symbols(s.dims), s.dtype), "saved")) for s in half.saved_specs]
         cotangents_in = {
-            i: SymbolicTensor(inner.placeholder(Spec(_fresh(s.dims), s.dtype), "cotangent"))
+            i: SymbolicTensor(inner.placeholder(Spec(with_symbols(s.dims), s.dtype), "cotangent"))
             for i, s in ((i, half.outputs[i].spec) for i in pushed_cotangents)
         }
         of_carried = dict(zip(floats, carried_in[: len(floats)], strict=True))
@@ -327,11 +240,9 @@ def _pull_loop(node: Node, needs: list[int], cotangents: list[Any]) -> list[Any]
     things = [thing for thing, _ in inner.captures]
     inner.inputs = [*ordered, *(value for _, value in inner.captures), *popped_values]
     inner.captures = []
-    from treadle.functions.control_flow import outer_values
-
     values = [graph.value_of(t) for t in start] + outer_values(things) + [graph.value_of(t) for t in popped_lists]
     attrs = {"condition": None, "body": AtomicFunction(inner, inner.name), "carried": own, "popped": len(popped_lists)}
-    output_specs = [Spec(_fresh(t.dims), t.dtype) for t in start]
+    output_specs = [Spec(with_symbols(t.dims), t.dtype) for t in start]
     output_specs += [Spec((), specs[i].dtype) for i in pops]
     back = graph.add(LOOP[effect_of(inner)], values, attrs, splits=(len(values),), specs=output_specs)
     final = record_control(back, [*start, *things, *popped_lists])
@@ -401,3 +312,6 @@ def _widen_loop(node: Node, wanted: tuple[bool, ...]) -> Any:
     node.attrs = {**node.attrs, "body": AtomicFunction(graph, graph.name)}
     lists = _widen(node, [Spec((), list_of(s.dtype)) for s in half.saved_specs])
     return half, list(range(before, before + len(lists))), before
+
+
+PULLS.update({CALL: _pull_call, **dict.fromkeys(CONDS, _pull_cond), **dict.fromkeys(LOOPS, _pull_loop)})

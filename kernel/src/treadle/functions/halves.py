@@ -12,6 +12,7 @@ from treadle import plugins, state
 from treadle.autodiff.sweep import GradientContext, Record, sweep, zeros_for
 from treadle.contracts.spec import is_concrete
 from treadle.conversion import to_tuples
+from treadle.functions.control_records import graph_record
 from treadle.graph.func_graph import FuncGraph
 from treadle.graph.graph import Node, Value
 from treadle.graph.inline import inlined
@@ -168,8 +169,6 @@ def graph_gradients(
             records.append(Record("read", _same, ids, outputs, specs))
             continue
         if control:
-            from treadle.functions.control_gradients import graph_record
-
             records.append(graph_record(node, ids, outputs, specs))
             continue
         if node.op is CUSTOM:

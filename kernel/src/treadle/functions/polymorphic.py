@@ -24,13 +24,15 @@ from treadle.variable import Variable
 
 _MOST_FAST = 1024
 _eager_functions = False
-_functions: weakref.WeakSet[Function] = weakref.WeakSet()
+_functions: weakref.WeakValueDictionary[int, Function] = weakref.WeakValueDictionary()
 
 
 def _forget_fast() -> None:
     """Calls look for their devices and kernels again, as one was closed or a plugin came."""
-    for function in list(_functions):
-        function._fast.clear()
+    for reference in _functions.valuerefs():  # a copy: other threads may be making functions
+        function = reference()
+        if function is not None:
+            function._fast.clear()
 
 
 registry.on_invalidate(_forget_fast)
@@ -87,7 +89,7 @@ class Function:
         self._count = 0
         self._history = History(self._name)
         self._instances: weakref.WeakKeyDictionary[Any, Function] = weakref.WeakKeyDictionary()
-        _functions.add(self)
+        _functions[id(self)] = self
         functools.update_wrapper(self, python_function, updated=())
 
     @property

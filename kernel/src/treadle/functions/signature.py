@@ -19,7 +19,7 @@ import numpy as np
 from treadle import nest
 from treadle.contracts.spec import Spec
 from treadle.conversion import convert_to_tensor
-from treadle.dims import Dim
+from treadle.dims import Dim, with_symbols
 from treadle.dtypes import DType
 from treadle.errors import DTypeError, InvalidArgumentError
 from treadle.shapes import TensorShape
@@ -336,7 +336,5 @@ def spec_of_part(part: Any) -> Spec:
     """The spec of the placeholder for a part; every None is a size of its own."""
     if isinstance(part, VariablePart):
         shape = part.shape
-        dims = None if shape.rank is None else tuple(Dim.symbol() if d is None else d for d in shape)
-        return Spec(dims, part.dtype, resource=True)
-    dims = None if part.dims is None else tuple(Dim.symbol() if d is None else d for d in part.dims)
-    return Spec(dims, part.dtype)
+        return Spec(None if shape.rank is None else with_symbols(shape), part.dtype, resource=True)
+    return Spec(with_symbols(part.dims), part.dtype)

@@ -9,7 +9,7 @@ import numpy as np
 from treadle import state
 from treadle.contracts.op import Op
 from treadle.contracts.spec import Spec
-from treadle.conversion import from_array, host_spec
+from treadle.conversion import from_array, host_spec, host_value
 from treadle.dims import Dim
 from treadle.eager.dispatch import arrange, convert_inputs, run
 from treadle.errors import InvalidArgumentError, SymbolicTensorError
@@ -191,14 +191,7 @@ class FuncGraph(Graph):
         if node.op is READ:
             return [known[node.inputs[0]].value()]
         inputs = [known[v] for v in node.inputs]
-        return run(node.op, [host_of(i) if d.kind == "host" else i for d, i in zip(node.op.inputs, node.grouped(inputs), strict=True)], node.attrs)
-
-
-def host_of(tensor: Any) -> Any:
-    """An eager tensor as the host value that a kernel takes."""
-    from treadle.conversion import host_value
-
-    return host_value(tensor)
+        return run(node.op, [host_value(i) if d.kind == "host" else i for d, i in zip(node.op.inputs, node.grouped(inputs), strict=True)], node.attrs)
 
 
 def _plain(value: Any) -> Any:

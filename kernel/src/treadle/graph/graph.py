@@ -14,6 +14,7 @@ import numpy as np
 
 from treadle.contracts.op import Op
 from treadle.contracts.spec import Spec
+from treadle.dims import with_symbols
 from treadle.eager.dispatch import infer
 from treadle.errors import GraphError
 from treadle.graph.source import Source, caller
@@ -64,7 +65,7 @@ class Value:
             return
         dims = self.spec.dims
         if dims is None:
-            merged: tuple[Any, ...] = tuple(_symbol_or(d) for d in shape.as_list())
+            merged: Any = with_symbols(shape)
         else:
             self.spec.shape.merge_with(shape)
             merged = tuple(d if isinstance(d, int) or s is None else s for d, s in zip(dims, shape.as_list(), strict=True))
@@ -72,12 +73,6 @@ class Value:
 
     def __repr__(self) -> str:
         return f"<value {self.name}: {self.spec!r}>"
-
-
-def _symbol_or(size: int | None) -> Any:
-    from treadle.dims import Dim
-
-    return Dim.symbol() if size is None else size
 
 
 class Node:

@@ -12,6 +12,7 @@ from treadle.contracts.spec import Spec
 from treadle.conversion import convert_to_tensor, host_spec, host_value
 from treadle.dims import Dim
 from treadle.dtypes import from_numpy
+from treadle.errors import OpError
 from treadle.functions.atomic import AtomicFunction
 from treadle.graph.func_graph import FuncGraph
 from treadle.symbolic import SymbolicTensor
@@ -221,7 +222,5 @@ def same_outcome(a: Outcome, b: Outcome) -> bool:
 
 def _kinds(error: Exception) -> set[type]:
     """The classes that TensorFlow tells errors by."""
-    from treadle.errors import OpError
-
     ours = {c for c in type(error).__mro__ if issubclass(c, OpError) and c is not OpError}
     return ours or {type(error)}

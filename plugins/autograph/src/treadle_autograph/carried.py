@@ -7,7 +7,7 @@ from typing import Any
 
 from treadle.contracts.spec import Spec
 from treadle.conversion import convert_to_tensor
-from treadle.dims import Dim
+from treadle.dims import with_symbols
 from treadle.dtypes import DType
 from treadle.dtypes import bool as bool_
 from treadle.graph.func_graph import FuncGraph
@@ -183,7 +183,7 @@ class Leaf:
         if self.dtype is not None:
             shape = next((shape for tensor, shape in invariants if tensor is first), None)
             dims = dims_of(first) if shape is None else None if shape.rank is None else tuple(shape.as_list())
-            self._dims = None if dims is None else tuple(d if isinstance(d, int) else Dim.symbol() for d in dims)
+            self._dims = with_symbols(dims)
 
     def enter(self, graph: FuncGraph, name: str, is_probe: bool) -> Any:
         if self.dtype is None or (is_probe and isinstance(self.first, NUMBERS)):

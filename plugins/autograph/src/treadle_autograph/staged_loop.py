@@ -69,7 +69,7 @@ class StagedLoop:
         def body(*tensors: Any) -> Any:
             return self._call(function, list(tensors))
 
-        from treadle.functions.control_flow import while_loop
+        from treadle.functions.loops import while_loop
 
         results = while_loop(condition, body, first, maximum_iterations=self._maximum)
         found = iter(results[own:])

@@ -114,7 +114,7 @@ def branch(condition: Any, arms: Sequence[Callable[[], Any]], variables: Variabl
 
 def join(condition: Any, taken: Arm, other: Arm, variables: Variables | None, what: str, where: str) -> Any:
     """Put two traced arms behind a ``td.cond``; as ``branch``."""
-    from treadle.functions.control_flow import cond
+    from treadle.functions.branches import cond
 
     if taken.error is not None and other.error is not None:
         first, second = taken.function(list), other.function(list)

@@ -11,10 +11,10 @@ from typing import Any
 from treadle import nest, state
 from treadle.contracts.spec import Spec
 from treadle.conversion import convert_to_tensor
-from treadle.dims import Dim, known_different
+from treadle.dims import known_different, with_symbols
 from treadle.dtypes import DType, int32
 from treadle.errors import DTypeError, InvalidArgumentError, ShapeError
-from treadle.functions.control_flow import while_loop
+from treadle.functions.loops import while_loop
 from treadle.graph.func_graph import FuncGraph
 from treadle.shapes import TensorShape
 from treadle.state import LOCAL
@@ -106,7 +106,7 @@ class Rows:
 
     def symbolic(self, graph: FuncGraph) -> list[Any]:
         """A row of placeholders."""
-        dims = [None if t.dims is None else tuple(d if isinstance(d, int) else Dim.symbol() for d in t.dims[1:]) for t in self.tensors]
+        dims = [None if t.dims is None else with_symbols(t.dims[1:]) for t in self.tensors]
         return [SymbolicTensor(graph.placeholder(Spec(d, t.dtype), "row")) for d, t in zip(dims, self.tensors, strict=True)]
 
 

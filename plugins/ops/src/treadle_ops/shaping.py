@@ -241,7 +241,7 @@ def squeeze(input: Any, axis: Any = None, name: str | None = None) -> Any:
 def ensure_shape_op(x: Spec, *, shape: tuple[int | None, ...]) -> Spec:
     """The same tensor, which must have a shape; None stands for any size."""
     if x.dims is None:
-        return Spec(tuple(Dim.symbol() if d is None else d for d in shape), x.dtype)
+        return Spec(sizes.with_symbols(shape), x.dtype)
     if len(x.dims) != len(shape) or any(d is not None and sizes.known_different(d, have) for d, have in zip(shape, x.dims, strict=True)):
         raise ShapeError(f"shape {x.shape} is not compatible with {TensorShape(shape)}, the shape it must have")
     return Spec(tuple(have if d is None else d for d, have in zip(shape, x.dims, strict=True)), x.dtype, x.value)
