@@ -112,7 +112,7 @@ def set_verbosity(level: int, alsologtostdout: bool = False) -> None:
         log.removeHandler(handler)
     if alsologtostdout:
         handler = logging.StreamHandler(sys.stdout)
-        handler.of_set_verbosity = True  # type: ignore[attr-defined]
+        handler.of_set_verbosity = True
         log.addHandler(handler)
 
 

@@ -67,7 +67,7 @@ def frame_reader(function: Any, names: tuple[tuple[str, Callable[[Any], Any]], .
         return present
     if function is builtins.dir:
         return lambda: sorted(present())
-    module = names[0][1].__globals__ if names else {}  # type: ignore[attr-defined]
+    module = names[0][1].__globals__ if names else {}
     return lambda source: function(source, module, present())
 
 

@@ -80,7 +80,7 @@ def _as_def(node: Definition) -> ast.FunctionDef:
     assert isinstance(node, ast.Lambda)
     function = ast.FunctionDef("lambda_", node.args, [ast.copy_location(ast.Return(node.body), node.body)], [])
     if "type_params" in ast.FunctionDef._fields:
-        function.type_params = []  # type: ignore[attr-defined]
+        function.type_params = []
     return ast.copy_location(function, node)
 
 
@@ -128,7 +128,7 @@ def _without_surroundings(tree: ast.FunctionDef) -> ast.FunctionDef:
     )
     twin = ast.FunctionDef(_FUNCTION, plain, tree.body, [])
     if "type_params" in ast.FunctionDef._fields:
-        twin.type_params = []  # type: ignore[attr-defined]
+        twin.type_params = []
     return ast.copy_location(twin, tree)
 
 

@@ -79,8 +79,8 @@ def convert(function: Callable[..., Any]) -> Callable[..., Any]:
     if kind is FunctionType:
         return _of_function(function)
     if kind is MethodType:
-        inner = convert(function.__func__)  # type: ignore[attr-defined]
-        return function if inner is function.__func__ else MethodType(inner, function.__self__)  # type: ignore[attr-defined]
+        inner = convert(function.__func__)
+        return function if inner is function.__func__ else MethodType(inner, function.__self__)
     if kind is functools.partial:
         partial: Any = function
         inner = convert(partial.func)

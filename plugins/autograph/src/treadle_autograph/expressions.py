@@ -202,7 +202,7 @@ class Expressions:
 
     def _frame_reader(self, node: ast.Call, quick: bool) -> Any:
         """``locals()`` and its like, which would see the generated functions' names."""
-        count = 1 if node.func.id in ("eval", "exec") else 0  # type: ignore[attr-defined]
+        count = 1 if node.func.id in ("eval", "exec") else 0
         if node.keywords or len(node.args) != count or any(isinstance(a, ast.Starred) for a in node.args):
             return None
         names = [located(ast.Tuple([ast.Constant(name), lazy(located(load(name), node))], ast.Load()), node) for name in self._visible]

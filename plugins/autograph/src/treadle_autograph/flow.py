@@ -37,7 +37,7 @@ class _Liveness:
 
     def _statement(self, node: Any, after: set[str]) -> set[str]:
         if isinstance(node, ast.If):
-            node.live = after | self._always  # type: ignore[attr-defined]
+            node.live = after | self._always
             return reads(node.test) | self.block(node.body, after) | self.block(node.orelse, after)
         if isinstance(node, LOOPS):
             return self._loop(node, after)
@@ -147,7 +147,7 @@ class _Definite:
                 ways = _both(ways, self.block(case.body, inside))
             return ways
         if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
-            node.uncertain = node.target.id in (self._risky - known) | self._never_sure  # type: ignore[attr-defined]
+            node.uncertain = node.target.id in (self._risky - known) | self._never_sure
         self._read(node, known)
         if isinstance(node, ast.Return | ast.Raise):
             return None
@@ -181,10 +181,10 @@ def mark_reads(node: Any, doubtful: set[str]) -> None:
     """Mark the reads of ``doubtful`` names."""
     if isinstance(node, ast.Name):
         if isinstance(node.ctx, ast.Load) and node.id in doubtful:
-            node.uncertain = True  # type: ignore[attr-defined]
+            node.uncertain = True
     elif isinstance(node, SCOPES):
         if isinstance(node, FUNCTIONS):
-            node.uncertain_outside = doubtful & free(node)  # type: ignore[union-attr]
+            node.uncertain_outside = doubtful & free(node)
         for part in outside(node):
             mark_reads(part, doubtful)
     elif isinstance(node, COMPREHENSIONS):

@@ -164,7 +164,7 @@ class _Jumps:
         inside = replace(place.followed if rest else place, plain=False)
         node.body = self.block(node.body, inside) or [located(ast.Pass(), node)]
         node.orelse = self.block(node.orelse, inside)
-        node.returns = place.last and not rest  # type: ignore[attr-defined]
+        node.returns = place.last and not rest
         return [node, *(self._guarded(rest, kinds, place, node) if rest else [])]
 
     def _guarded(self, rest: list[Any], kinds: set[str], place: _Place, after: Any) -> list[Any]:

@@ -108,7 +108,7 @@ def for_stmt(iterable: Any, staged: Any, number: int) -> None:
                 f"the `for` loop at {loop.where} goes over a Python iterable and was unrolled {unsure} times, as its `break` depends on a tensor; "
                 "use td.range, or a `while` loop"
             )
-        arms: tuple[Callable[[], Any], ...] = (lambda item=item: loop.body(item), lambda: None)  # type: ignore[misc]
+        arms: tuple[Callable[[], Any], ...] = (lambda item=item: loop.body(item), lambda: None)
         branch(not_(stopped), arms, loop.variables, "the loop", loop.where)
 
 

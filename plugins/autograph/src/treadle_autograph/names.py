@@ -30,8 +30,8 @@ def bound(nodes: Iterable[ast.AST]) -> set[str]:
 def _bound(node: ast.AST, found: set[str]) -> None:
     kind = type(node)
     if kind is ast.Name:
-        if not isinstance(node.ctx, ast.Load):  # type: ignore[attr-defined]
-            found.add(node.id)  # type: ignore[attr-defined]
+        if not isinstance(node.ctx, ast.Load):
+            found.add(node.id)
         return
     if kind is ast.Constant:
         return
@@ -92,8 +92,8 @@ def reads(node: ast.AST | None) -> set[str]:
 def _reads(node: ast.AST, found: set[str]) -> None:
     kind = type(node)
     if kind is ast.Name:
-        if isinstance(node.ctx, ast.Load):  # type: ignore[attr-defined]
-            found.add(node.id)  # type: ignore[attr-defined]
+        if isinstance(node.ctx, ast.Load):
+            found.add(node.id)
     elif isinstance(node, SCOPES):
         found.update(free(node))
         for part in outside(node):
@@ -153,7 +153,7 @@ def sometimes_bound(nodes: Iterable[ast.AST]) -> set[str]:
 
 def declared(nodes: Iterable[ast.AST], kind: type) -> set[str]:
     """The names of ``global`` or ``nonlocal`` statements."""
-    return {name for top in nodes for node in walk_scope(top) if isinstance(node, kind) for name in node.names}  # type: ignore[attr-defined]
+    return {name for top in nodes for node in walk_scope(top) if isinstance(node, kind) for name in node.names}
 
 
 def free(node: Any) -> set[str]:

@@ -43,7 +43,7 @@ def load(name: str) -> ast.Name:
 
 def assigned(name: str, value: ast.expr, where: Any) -> ast.Assign:
     """``name = value``."""
-    return located(ast.Assign([ast.Name(name, ast.Store())], value), where)  # type: ignore[no-any-return]
+    return located(ast.Assign([ast.Name(name, ast.Store())], value), where)
 
 
 def keep(name: str, value: ast.expr) -> ast.NamedExpr:
@@ -63,18 +63,18 @@ def is_not(value: ast.expr, constant: bool) -> ast.Compare:
 
 def call(operator: str, *arguments: ast.expr, at: Any) -> ast.Call:
     """A call of an operator."""
-    return located(ast.Call(ast.Attribute(load(OPERATORS), operator, ast.Load()), list(arguments), []), at)  # type: ignore[no-any-return]
+    return located(ast.Call(ast.Attribute(load(OPERATORS), operator, ast.Load()), list(arguments), []), at)
 
 
 def run(operator: str, *arguments: ast.expr, at: Any) -> ast.Expr:
     """A call of an operator as a statement."""
-    return located(ast.Expr(call(operator, *arguments, at=at)), at)  # type: ignore[no-any-return]
+    return located(ast.Expr(call(operator, *arguments, at=at)), at)
 
 
 def lazy(body: ast.expr) -> ast.Lambda:
     """A lambda that computes an operand when it is wanted."""
     parameters = ast.arguments(posonlyargs=[], args=[located(ast.arg(LAZY), body)], kwonlyargs=[], kw_defaults=[], defaults=[])
-    return located(ast.Lambda(parameters, body), body)  # type: ignore[no-any-return]
+    return located(ast.Lambda(parameters, body), body)
 
 
 def function(name: str, parameters: list[str], body: list[Any], where: Any) -> ast.FunctionDef:
@@ -82,5 +82,5 @@ def function(name: str, parameters: list[str], body: list[Any], where: Any) -> a
     arguments = ast.arguments(posonlyargs=[], args=[ast.arg(p) for p in parameters], kwonlyargs=[], kw_defaults=[], defaults=[])
     made = ast.FunctionDef(name, arguments, body, [])
     if "type_params" in ast.FunctionDef._fields:
-        made.type_params = []  # type: ignore[attr-defined]
-    return located(made, where)  # type: ignore[no-any-return]
+        made.type_params = []
+    return located(made, where)

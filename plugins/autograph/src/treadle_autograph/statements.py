@@ -78,7 +78,7 @@ class Converter:
             start.append(self._staged())
         clean: list[ast.stmt] = [located(ast.Expr(call("clean", at=node)), node), located(ast.Raise(), node)]
         guarded = ast.Try(body, [located(ast.ExceptHandler(None, None, clean), node)], [], [])
-        return replaced(node, body=[*start, located(guarded, node)])  # type: ignore[no-any-return]
+        return replaced(node, body=[*start, located(guarded, node)])
 
     def _setter(self, name: str) -> ast.FunctionDef:
         body = [ast.Nonlocal([name]), assigned(name, load(ITEM), self._node), ast.Return(load(ITEM))]
@@ -120,7 +120,7 @@ class Converter:
         # (t := TEST) is True or t is not False and (t := operator(t)) is True
         settled = keep(name, call(operator, load(name), at=where))
         other = ast.BoolOp(ast.And(), [is_not(load(name), False), is_(settled, True)])
-        return located(ast.BoolOp(ast.Or(), [is_(keep(name, test), True), other]), where)  # type: ignore[no-any-return]
+        return located(ast.BoolOp(ast.Or(), [is_(keep(name, test), True), other]), where)
 
     def _while(self, node: Any, quick: bool) -> list[Any]:
         row = self._row(node, lambda: self._while_row(node))

@@ -92,7 +92,7 @@ def dtype_of(leaf: Any) -> DType:
     if isinstance(leaf, Tensor | Variable):
         return leaf.dtype
     array = host_array(leaf, None, None) if not hasattr(type(leaf), "__treadle_tensor__") else None
-    return convert_to_tensor(leaf).dtype if array is None else from_numpy[array.dtype]  # type: ignore[no-any-return]
+    return convert_to_tensor(leaf).dtype if array is None else from_numpy[array.dtype]
 
 
 def common_dtype(a: Any, b: Any) -> tuple[DType | None, str]:

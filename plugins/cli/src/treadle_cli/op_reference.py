@@ -91,7 +91,7 @@ def _load_kernels() -> None:
     """Bring in the kernels of every device type there is a plugin for, whether a device can be opened here or not."""
     plugins.host.load_group("treadle.devices")
     for device_type in sorted(registry.devices):
-        registry.import_kernels(SimpleNamespace(type=device_type, array_module=registry))  # type: ignore[arg-type]
+        registry.import_kernels(SimpleNamespace(type=device_type, array_module=registry))
 
 
 def _public_rows(plugin: str) -> tuple[dict[str, list[Row]], set[str]]:

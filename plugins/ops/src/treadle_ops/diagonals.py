@@ -106,7 +106,7 @@ def matrix_size(k: Band, length: Size, rows: Size, columns: Size) -> tuple[Size,
     found_rows, found_columns = fewest_rows if free_rows else rows, fewest_columns if free_columns else columns
     exact = (found_rows, fewest_rows, found_columns, fewest_columns)
     if all(isinstance(n, int) for n in exact) and not (
-        found_rows >= fewest_rows and found_columns >= fewest_columns and (found_rows == fewest_rows or found_columns == fewest_columns)  # type: ignore[operator]
+        found_rows >= fewest_rows and found_columns >= fewest_columns and (found_rows == fewest_rows or found_columns == fewest_columns)
     ):
         raise ShapeError(
             f"num_rows = {rows} and num_cols = {columns} do not fit diagonals of length {length} for k = {k}; expected at least "

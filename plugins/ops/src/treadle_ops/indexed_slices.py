@@ -51,7 +51,7 @@ class IndexedSlices:
     @property
     def dtype(self) -> DType:
         """The dtype of the rows."""
-        return self._values.dtype  # type: ignore[no-any-return]
+        return self._values.dtype
 
     @property
     def shape(self) -> TensorShape:
@@ -64,12 +64,12 @@ class IndexedSlices:
     @property
     def device(self) -> str:
         """Where the rows are."""
-        return self._values.device  # type: ignore[no-any-return]
+        return self._values.device
 
     @property
     def name(self) -> str:
         """The name of the rows, which symbolic tensors have."""
-        return self._values.name  # type: ignore[no-any-return]
+        return self._values.name
 
     @property
     def graph(self) -> Any:

@@ -51,7 +51,7 @@ def reduction(
             result.value = fitting(carried(lambda array: np.asarray(value.reduce(array, axis=axis, keepdims=keepdims), object), x), x.dtype)
         return result
 
-    infer.__module__ = inspect.currentframe().f_back.f_globals["__name__"]  # type: ignore[union-attr]
+    infer.__module__ = inspect.currentframe().f_back.f_globals["__name__"]
     infer.__doc__ = summary
     entry = op(name)(infer)
 

@@ -100,7 +100,7 @@ def binary(
 def _declare(
     infer: Any, name: str, public: Any, summary: str, args: str, returns: str, sources: str, options: dict[str, Any], raises: str = ""
 ) -> Any:
-    infer.__module__ = inspect.currentframe().f_back.f_back.f_globals["__name__"]  # type: ignore[union-attr]
+    infer.__module__ = inspect.currentframe().f_back.f_back.f_globals["__name__"]
     paths = public.split() if isinstance(public, str) else public
     source = sources or (f"TensorFlow ``tf.{paths[-1]}``." if paths else "")
     infer.__doc__ = (

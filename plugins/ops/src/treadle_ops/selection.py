@@ -112,7 +112,7 @@ def slice_size(start: Any, stop: Any, step: Any, size: Size) -> Size:
     """How many elements ``start:stop:step`` selects of an axis; a new symbol where that cannot be said."""
     step = 1 if step is None else step
     if all(bound is None or isinstance(bound, int) for bound in (start, stop, step, size)):
-        return len(range(*slice(start, stop, step).indices(size)))  # type: ignore[arg-type]
+        return len(range(*slice(start, stop, step).indices(size)))
     if size == 0:
         return 0
     if UNKNOWN in (start, stop) or not isinstance(step, int):

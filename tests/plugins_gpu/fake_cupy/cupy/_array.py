@@ -32,7 +32,7 @@ class ndarray:
 
     __slots__ = ("__weakref__", "_block", "_host", "base")
     __array_priority__ = 100
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None
 
     def __init__(self, shape: Any, dtype: Any = float, memptr: Any = None, strides: Any = None, order: str = "C") -> None:
         host = np.empty(shape, get_dtype(dtype), order)
@@ -157,7 +157,7 @@ class ndarray:
         self._block.read(stream, stream.next_ticket())
         if blocking:
             stream.synchronize()
-        return np.array(self._host, order=order)  # type: ignore[call-overload, no-any-return]
+        return np.array(self._host, order=order)
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
         raise TypeError("Implicit conversion to a NumPy array is not allowed. Please use `.get()` to construct a NumPy array explicitly.")
@@ -171,7 +171,7 @@ class ndarray:
         return self.get().tolist()
 
     def tobytes(self, order: str = "C") -> bytes:
-        return self.get().tobytes(order)  # type: ignore[arg-type]
+        return self.get().tobytes(order)
 
     def __bool__(self) -> bool:
         if self.size > 1:
@@ -207,13 +207,13 @@ class ndarray:
         return fresh(converted(self._host, target, order), self)
 
     def copy(self, order: str = "C") -> ndarray:
-        return fresh(self._host.copy(order), self)  # type: ignore[arg-type]
+        return fresh(self._host.copy(order), self)
 
     def __copy__(self) -> ndarray:
         return self.copy()
 
     def flatten(self, order: str = "C") -> ndarray:
-        return fresh(self._host.flatten(order), self)  # type: ignore[arg-type]
+        return fresh(self._host.flatten(order), self)
 
     def fill(self, value: Any) -> None:
         if isinstance(value, ndarray):
@@ -364,7 +364,7 @@ class ndarray:
     def clip(self, min: Any = None, max: Any = None, out: Any = None) -> ndarray:
         import cupy
 
-        return cupy.clip(self, min, max, out)  # type: ignore[no-any-return]
+        return cupy.clip(self, min, max, out)
 
     def dot(self, b: Any, out: Any = None) -> ndarray:
         return fresh(np.asarray(np.dot(self._host, b._host)), self, b, out=out)
@@ -373,7 +373,7 @@ class ndarray:
         return self._reduced(np.round, out, decimals)
 
     def conj(self) -> ndarray:
-        return _ufunc("conj")(self)  # type: ignore[no-any-return]
+        return _ufunc("conj")(self)
 
     conjugate = conj
 
@@ -505,9 +505,9 @@ def array(obj: Any, dtype: Any = None, copy: Any = True, order: str = "K", subok
             return found
         if not copy and target == obj.dtype and (order in ("K", "A") or obj.flags.c_contiguous):
             return obj
-        return fresh(np.array(converted(obj._host, target), order=order, ndmin=ndmin, copy=True), obj)  # type: ignore[call-overload]
+        return fresh(np.array(converted(obj._host, target), order=order, ndmin=ndmin, copy=True), obj)
     sources: list[ndarray] = []
-    host = np.array(_lowered(obj, sources), dtype=None if dtype is None else get_dtype(dtype), order=order, ndmin=ndmin)  # type: ignore[call-overload]
+    host = np.array(_lowered(obj, sources), dtype=None if dtype is None else get_dtype(dtype), order=order, ndmin=ndmin)
     return fresh(host, *sources)
 
 

@@ -37,7 +37,7 @@ def ascontiguousarray(a: Any, dtype: Any = None) -> ndarray:
     """Rank 0 stays rank 0, unlike NumPy's."""
     target = require_array(a).dtype if dtype is None else get_dtype(dtype)
     if target == a.dtype and a.flags.c_contiguous:
-        return a  # type: ignore[no-any-return]
+        return a
     return fresh(np.array(converted(a._host, target), order="C"), a)
 
 

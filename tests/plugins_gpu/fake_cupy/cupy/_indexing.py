@@ -56,6 +56,6 @@ def _array(entry: Any, ndarray: type) -> Any:
     if entry is None or entry is Ellipsis or (isinstance(entry, slice | int | np.integer) and not isinstance(entry, bool)):
         return None
     if isinstance(entry, ndarray):
-        return entry._host  # type: ignore[attr-defined]
+        return entry._host
     array = np.asarray(entry)
     return array.astype(np.int32) if array.size == 0 and isinstance(entry, list | tuple) else array

@@ -7,6 +7,7 @@ from typing import Any
 
 from treadle.declare import kernel
 from treadle_array.intermediates import in_float32
+from treadle_array.special_functions import igamma_with, igammac_with, lgamma_with, polygamma_with
 
 NAMES = {
     "erf": "erf",
@@ -48,50 +49,34 @@ for _op, _name in NAMES.items():
 
 @kernel("lgamma")
 def lgamma(xp: Any) -> Any:
-    """See the op; infinite at -infinity too, as in C."""
+    """See the op."""
     from scipy import special
 
-    def compute(x: Any, *, out: Any) -> Any:
-        return xp.where(xp.isinf(x), x.dtype.type(xp.inf), special.gammaln(x))
-
-    return in_float32(xp, compute)
+    return lgamma_with(xp, special)
 
 
 @kernel("polygamma")
 def polygamma(xp: Any) -> Any:
-    """See the op; the sign of its series is that of ``(-1) ** (a + 1)``."""
+    """See the op."""
     from scipy import special
 
-    def compute(a: Any, x: Any, *, out: Any) -> Any:
-        wide_a, wide_x = a.astype(xp.float64), x.astype(xp.float64)
-        sign = xp.where(wide_a % 2 == 0, -1.0, 1.0)
-        value = sign * special.gamma(wide_a + 1) * special.zeta(wide_a + 1, wide_x)
-        value = xp.where(wide_a == 0, special.psi(wide_x), value)
-        return xp.where((wide_a >= 0) & (wide_a == xp.floor(wide_a)), value, xp.nan).astype(x.dtype)
-
-    return in_float32(xp, compute)
+    return polygamma_with(xp, special)
 
 
 @kernel("igamma")
 def igamma(xp: Any) -> Any:
-    """See the op; NaN for an ``a`` that is not above 0."""
+    """See the op."""
     from scipy import special
 
-    def compute(a: Any, x: Any, *, out: Any) -> Any:
-        return xp.where((a <= 0) & (x != 0), a.dtype.type(xp.nan), special.gammainc(a, x))
-
-    return in_float32(xp, compute)
+    return igamma_with(xp, special)
 
 
 @kernel("igammac")
 def igammac(xp: Any) -> Any:
-    """See the op; NaN for an ``a`` that is not above 0."""
+    """See the op."""
     from scipy import special
 
-    def compute(a: Any, x: Any, *, out: Any) -> Any:
-        return xp.where(a <= 0, a.dtype.type(xp.nan), special.gammaincc(a, x))
-
-    return in_float32(xp, compute)
+    return igammac_with(xp, special)
 
 
 @kernel("betainc")

@@ -196,7 +196,7 @@ class Stream:
 
 
 def _streams() -> list[tuple[int, Stream]]:
-    return _LOCAL.__dict__.setdefault("streams", [])  # type: ignore[no-any-return]
+    return _LOCAL.__dict__.setdefault("streams", [])
 
 
 def get_current_stream(device_id: int = -1) -> Stream:
