@@ -97,7 +97,7 @@ def split(text: str, separator: str = ",") -> list[str]:
 def parameters(signature: str) -> list[tuple[str, str | None]]:
     """Names and defaults in the text of a signature, in order; ``*`` and ``**`` stay with the names."""
     depth, end = 0, 0
-    for end, letter in enumerate(signature):  # noqa: B007
+    for end, letter in enumerate(signature):  # noqa: B007  used after the loop
         depth += (letter == "(") - (letter == ")")
         if not depth:
             break

@@ -54,9 +54,9 @@ def find(name: str) -> Device:
 
 def default() -> Device:
     """The device for ops without inputs and outside ``td.device``."""
-    device = state.LOCAL.device
+    device: Device | None = state.LOCAL.device
     if device is not None:
-        return device  # type: ignore[no-any-return]
+        return device
     name = settings.current().device
     return open_devices.get(name) or _find_configured(name)
 

@@ -130,7 +130,7 @@ class DType:
 
     def _info(self, what: str) -> Any:
         if self.is_floating:
-            return ml_dtypes.finfo(self.numpy)  # type: ignore[no-untyped-call]
+            return ml_dtypes.finfo(self.numpy)  # type: ignore[no-untyped-call]  # the library has no types
         if self.is_integer:
             return np.iinfo(self.numpy)
         raise DTypeError(f"dtype '{self.name}' does not have a {what} value; integer and floating dtypes do")
@@ -264,7 +264,7 @@ def list_of(element: DType) -> DType:
 def _find(value: Any) -> DType | None:
     kind = type(value)
     if kind is DType:
-        return value  # type: ignore[no-any-return]
+        return value  # type: ignore[no-any-return]  # exactly a DType, which mypy does not see from type()
     if kind is str:
         return _BY_NAME.get(value)
     if isinstance(value, type):

@@ -57,7 +57,7 @@ class OpError(Exception):
         self.message = str(message)
         self.error_code = type(self).code
         if args and type(self) is OpError:
-            self.error_code, *args = args  # type: ignore[assignment]
+            self.error_code, *args = args  # type: ignore[assignment]  # a code that TensorFlow's signature has no type for
         self.experimental_payloads = args[0] if args and isinstance(args[0], dict) else {}
 
     def __str__(self) -> str:

@@ -293,7 +293,7 @@ def _convert_size(value: object) -> Size | None:
     if value is None or isinstance(value, Dim):
         return value
     try:
-        size = operator.index(value)  # type: ignore[arg-type]
+        size = operator.index(value)  # type: ignore[arg-type]  # what has no index raises, below
     except TypeError as exc:
         inner = getattr(value, "value", value)
         if inner is None or isinstance(inner, (int, Dim)):

@@ -30,7 +30,8 @@ class SymbolicTensor(Tensor):
 
     @property
     def _id(self) -> int:
-        return self.value.identity  # type: ignore[no-any-return]
+        result: int = self.value.identity
+        return result
 
     @_id.setter
     def _id(self, identity: int) -> None:
@@ -38,11 +39,13 @@ class SymbolicTensor(Tensor):
 
     @property
     def dtype(self) -> DType:
-        return self.value.spec.dtype  # type: ignore[no-any-return]
+        result: DType = self.value.spec.dtype
+        return result
 
     @property
     def shape(self) -> TensorShape:
-        return self.value.spec.shape  # type: ignore[no-any-return]
+        result: TensorShape = self.value.spec.shape
+        return result
 
     @property
     def dims(self) -> Any:
@@ -50,7 +53,8 @@ class SymbolicTensor(Tensor):
 
     @property
     def ndim(self) -> int:
-        return self.value.spec.rank  # type: ignore[no-any-return]
+        result: int = self.value.spec.rank
+        return result
 
     @property
     def graph(self) -> Any:

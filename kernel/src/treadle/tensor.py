@@ -89,7 +89,6 @@ class Operators:
 
     __slots__ = ()
     __array_priority__ = 100
-    __hash__ = None  # type: ignore[assignment]
 
     if TYPE_CHECKING:
         _id: int
@@ -97,6 +96,10 @@ class Operators:
         shape: Any
 
         def __getitem__(self, index: Any) -> Any: ...
+
+    def __hash__(self) -> NoReturn:
+        name = type(self).__name__
+        raise TypeError(f"{name} is unhashable, since == compares by element; use {name.lower()}.ref() as the key instead")
 
     def ref(self) -> Reference:
         """A hashable reference, to use as a dictionary key or in a set."""
@@ -121,10 +124,6 @@ def install_operators() -> None:
     for name in OPERATORS:
         entry = registry.roles.get(name)
         setattr(Operators, name, entry.value if entry is not None and entry.is_loaded else _bootstrap(name))
-
-
-def _unhashable(self: Any) -> NoReturn:
-    raise TypeError(f"{type(self).__name__} is unhashable, since == compares by element; use {type(self).__name__.lower()}.ref() as the key instead")
 
 
 class Tensor(Operators):
@@ -169,7 +168,8 @@ class Tensor(Operators):
     @property
     def device(self) -> str:
         """Where the buffer is, as ``/CPU:0``."""
-        return self._key.device.name  # type: ignore[no-any-return]
+        result: str = self._key.device.name
+        return result
 
     @property
     def name(self) -> str:
@@ -193,7 +193,8 @@ class Tensor(Operators):
         return host[()] if host.ndim == 0 else np.array(host)
 
     def _host(self) -> np.ndarray[Any, Any]:
-        return self._key.device.copy_out(self._buffer)  # type: ignore[no-any-return]
+        result: np.ndarray[Any, Any] = self._key.device.copy_out(self._buffer)
+        return result
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
         host = self._host()
@@ -331,6 +332,5 @@ def to_device(tensor: Tensor, device: Any) -> Tensor:
     return Tensor(copied, device.key(tensor._key.dtype))
 
 
-Operators.__hash__ = _unhashable  # type: ignore[method-assign,assignment]
 registry.on_invalidate(install_operators)
 install_operators()

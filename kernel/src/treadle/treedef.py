@@ -46,7 +46,7 @@ class TreeDef(tuple[Any, ...]):
         if not self:
             return "*"
         cls, aux, *children = self
-        steps = _NODES[cls].steps(aux, len(children))  # type: ignore[union-attr]
+        steps = _NODES[cls].steps(aux, len(children))  # type: ignore[union-attr]  # inner nodes have an entry
         inner = ", ".join(
             repr(child) if isinstance(step, int) and not issubclass(cls, Mapping) else f"{step}: {child!r}"
             for step, child in zip(steps, children, strict=True)
@@ -95,4 +95,4 @@ def _unflatten(tree: TreeDef, leaves: Iterator[Any]) -> Any:
             raise _TooFewError
         return leaf
     children = [_unflatten(child, leaves) for child in tree[2:]]
-    return _NODES[tree[0]].unflatten(tree[1], children)  # type: ignore[union-attr]
+    return _NODES[tree[0]].unflatten(tree[1], children)  # type: ignore[union-attr]  # inner nodes have an entry

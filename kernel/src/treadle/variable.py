@@ -100,7 +100,8 @@ class Variable(Operators):
     @property
     def device(self) -> str:
         """Where the value is."""
-        return self._key.device.name  # type: ignore[no-any-return]
+        result: str = self._key.device.name
+        return result
 
     @property
     def trainable(self) -> bool:
@@ -143,7 +144,8 @@ class Variable(Operators):
 
     def _now(self) -> Tensor:
         if LOCAL.graph is not None:
-            return self.value()  # type: ignore[no-any-return]
+            result: Tensor = self.value()
+            return result
         self._alive()
         return Tensor(self._buffer, self._key)
 

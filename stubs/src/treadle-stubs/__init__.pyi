@@ -82,7 +82,7 @@ from treadle_ops.initializers import zeros_initializer as zeros_initializer
 from treadle_ops.random_initializers import RandomNormalInitializer as random_normal_initializer
 from treadle_ops.random_initializers import RandomUniformInitializer as random_uniform_initializer
 from treadle_ops.tensor_array import TensorArray as TensorArray
-from treadle_ops.tensor_array import TensorArraySpec as TensorArraySpec
+from treadle_ops.tensor_array_spec import TensorArraySpec as TensorArraySpec
 from treadle_ops.uniqueness import Unique, UniqueWithCounts
 from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar, overload
 

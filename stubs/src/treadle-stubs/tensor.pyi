@@ -39,12 +39,14 @@ class Reference:
 class Operators:
     """What tensors and Variables share: operators, and the errors that say why something is not a Python value."""
     __array_priority__: int
-    __hash__: Any
     _id: int
     dtype: Any
     shape: Any
 
     def __getitem__(self, index: Any) -> Any:
+        ...
+
+    def __hash__(self) -> NoReturn:
         ...
 
     def ref(self) -> Reference:
@@ -159,9 +161,6 @@ def _bootstrap(name: str) -> Callable[..., Any]:
 
 def install_operators() -> None:
     """Put what fills the operator roles on ``Operators``; called after every registration."""
-    ...
-
-def _unhashable(self: Any) -> NoReturn:
     ...
 
 class Tensor(Operators):

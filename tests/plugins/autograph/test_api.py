@@ -82,7 +82,7 @@ def test_check_lists_what_does_not_work_by_line():
                     pass
         finally:
             x = 0
-        return [k for k in xs if k > x], lambda x: x > 0 and (y := x) > 2  # noqa: F841
+        return [k for k in xs if k > x], lambda x: x > 0 and (y := x) > 2  # noqa: F841  the walrus is under test
 
     findings = td.autograph.check(f)
     first = f.__code__.co_firstlineno

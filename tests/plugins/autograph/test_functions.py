@@ -215,7 +215,7 @@ def lambda_over_lines(x):
 def lambdas_in_a_loop_bind_late(x):
     late, early = [], []
     for k in range(3):
-        late.append(lambda: x * k)  # noqa: B023
+        late.append(lambda: x * k)  # noqa: B023  late binding is under test
         early.append(lambda k=k: x * k)
     return [f() for f in late], [f() for f in early]
 
@@ -234,7 +234,7 @@ def defaults_are_evaluated_once(x):
         calls.append(value)
         return value
 
-    def f(a, b=note(2)):  # noqa: B008
+    def f(a, b=note(2)):  # noqa: B008  when a default is made is under test
         return a + b if a > 0 else b
 
     return f(x) + f(1) + len(calls)
@@ -283,7 +283,7 @@ def partials(x):
 
 @case("int")
 def map_filter_reduce(x):
-    values = list(map(lambda k: k if k > x else x, [1, 5, 9]))  # noqa: C417
+    values = list(map(lambda k: k if k > x else x, [1, 5, 9]))  # noqa: C417  map is under test
     kept = list(filter(lambda k: k > 1, [1, 2, 3]))
     return values, kept, functools.reduce(lambda a, b: a if a > b else b, [x, 2, 4])
 
@@ -613,7 +613,7 @@ def test_private_names_are_those_of_the_class():
     class Account:
         __rate = 3
 
-        def grow(self, __x):  # noqa: PYI063
+        def grow(self, __x):  # noqa: PYI063  a mangled name is under test
             __y = __x
             if __y > self.__rate:
                 __y = self.__rate

@@ -504,7 +504,7 @@ def unreachable_code(x):
         x = 3
     else:
         return -x
-    return y  # noqa: F821
+    return y  # noqa: F821  an undefined name is under test
 
 
 @case("int")

@@ -312,7 +312,7 @@ def for_enumerate_from(xs, start):
 @case("vector", "vector")
 def for_zip(xs, ys):
     total = 0
-    for x, y in zip(xs, ys):  # noqa: B905
+    for x, y in zip(xs, ys):  # noqa: B905  zip without strict is under test
         total += x * y
     return total
 
@@ -320,7 +320,7 @@ def for_zip(xs, ys):
 @case("vector")
 def for_enumerate_zip(xs):
     total = 0
-    for k, (x, y) in enumerate(zip(xs, xs)):  # noqa: B905
+    for k, (x, y) in enumerate(zip(xs, xs)):  # noqa: B905  zip without strict is under test
         total += k + x * y
     return total
 

@@ -275,7 +275,7 @@ def test_a_python_number_that_the_body_cannot_keep():
 @pytest.mark.parametrize("container", ["list", "dict", "set", "attribute"])
 def test_containers_that_a_loop_fills(container):
     class Box:
-        items = []  # noqa: RUF012
+        items = []  # noqa: RUF012  a class attribute is under test
 
     box = Box()
 
@@ -383,7 +383,7 @@ def test_a_case_guarded_by_a_tensor():
 
 def test_a_walrus_of_a_lambda_that_may_not_run():
     def f(x):
-        return (lambda v: v > 0 and (y := v) < 3)(x)  # noqa: F841
+        return (lambda v: v > 0 and (y := v) < 3)(x)  # noqa: F841  the walrus is under test
 
     assert ":=" in refused(f, td.constant(1))
 

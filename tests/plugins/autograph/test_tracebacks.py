@@ -127,7 +127,7 @@ def with_a_wrong_call(x):
 
 def users_entries(function, arguments):
     """What a traceback shows below the caller: line, name, text and columns."""
-    with pytest.raises(Exception) as caught:  # noqa: PT011
+    with pytest.raises(Exception) as caught:  # noqa: PT011  any error's traceback is under test
         function(*arguments)
     chain, error = [], caught.value
     while error is not None:
@@ -155,7 +155,7 @@ def test_an_assertion_too():
 
 def of_a_trace(function, *arguments):
     """What a traceback shows below the traced function."""
-    with pytest.raises(Exception) as caught:  # noqa: PT011
+    with pytest.raises(Exception) as caught:  # noqa: PT011  any error's traceback is under test
         td.function(function)(*arguments)
     entries = traceback.extract_tb(caught.value.__traceback__)
     shown = "".join(traceback.format_exception(caught.value))

@@ -30,8 +30,8 @@ def test_an_operator_compares_with_numbers_arrays_and_from_both_sides():
     x = td.constant([1, 2, 3])
     for way in WAYS:
         assert way(lambda x: x == 2)(x).numpy().tolist() == [False, True, False]
-        assert way(lambda x: 2 != x)(x).numpy().tolist() == [True, False, True]  # noqa: SIM300
-        assert way(lambda x: 2 < x)(x).numpy().tolist() == [False, False, True]  # noqa: SIM300
+        assert way(lambda x: 2 != x)(x).numpy().tolist() == [True, False, True]  # noqa: SIM300  the reflected comparison is under test
+        assert way(lambda x: 2 < x)(x).numpy().tolist() == [False, False, True]  # noqa: SIM300  the reflected comparison is under test
         assert way(lambda x: x >= np.array([3, 2, 1], np.int32))(x).numpy().tolist() == [False, True, True]
     assert (td.Variable([1.0]) == 1.0).numpy().tolist() == [True]
 
@@ -53,9 +53,9 @@ def test_unknown_sizes_that_turn_out_not_to_broadcast_are_plainly_unequal():
 
 
 def test_none_is_never_equal():
-    assert (td.constant(1) == None) is False  # noqa: E711
-    assert (td.constant(1) != None) is True  # noqa: E711
-    assert td.function(lambda x: td.constant(x == None))(td.constant(1)).numpy().tolist() is False  # noqa: E711
+    assert (td.constant(1) == None) is False  # noqa: E711  == None is under test
+    assert (td.constant(1) != None) is True  # noqa: E711  == None is under test
+    assert td.function(lambda x: td.constant(x == None))(td.constant(1)).numpy().tolist() is False  # noqa: E711  == None is under test
 
 
 def test_dtypes_are_not_mixed(refuses):

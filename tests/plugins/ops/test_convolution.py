@@ -164,7 +164,7 @@ def test_convolution_takes_its_rank_from_the_filters(every_mode):
         x, w = arrays(case)
         _, _, strides, dilations, padding, *_ = case
         if isinstance(padding, str):
-            (got,) = every_mode(lambda x, w: td.nn.convolution(x, w, strides, padding, None, dilations), x, w, rank=False)  # noqa: B023
+            (got,) = every_mode(lambda x, w: td.nn.convolution(x, w, strides, padding, None, dilations), x, w, rank=False)  # noqa: B023  called at once
             np.testing.assert_allclose(got, convolved(x, w, strides, padding, dilations), rtol=1e-4, atol=1e-5)
 
 

@@ -77,10 +77,10 @@ def test_the_general_names_take_the_rank_from_the_input(every_mode, case):
     x = random(case)
     for kind in ("max", "avg"):
         want = function(kind, len(case[0]))(x, *case[1:]).numpy()
-        (got,) = every_mode(lambda x: getattr(td.nn, f"{kind}_pool")(x, *case[1:]), x, rank=False)  # noqa: B023
+        (got,) = every_mode(lambda x: getattr(td.nn, f"{kind}_pool")(x, *case[1:]), x, rank=False)  # noqa: B023  called at once
         np.testing.assert_array_equal(got, want)
         if all(s <= k for s, k in zip(case[2], case[1], strict=True)):
-            (got,) = every_mode(lambda x: td.nn.pool(x, case[1], kind.upper(), case[2], case[3]), x)  # noqa: B023
+            (got,) = every_mode(lambda x: td.nn.pool(x, case[1], kind.upper(), case[2], case[3]), x)  # noqa: B023  called at once
             np.testing.assert_array_equal(got, want)
 
 
@@ -161,7 +161,7 @@ def test_channels_first_is_the_same_with_axes_swapped(every_mode, kind):
         x, rank = random(case), len(case[0])
         want = function(kind, rank)(x, *case[1:]).numpy()
         data_format = ("NCW", "NCHW", "NCDHW")[rank - 1]
-        (got,) = every_mode(lambda x: function(kind, rank)(x, *case[1:], data_format=data_format), np.moveaxis(x, -1, 1).copy())  # noqa: B023
+        (got,) = every_mode(lambda x: function(kind, rank)(x, *case[1:], data_format=data_format), np.moveaxis(x, -1, 1).copy())  # noqa: B023  called at once
         np.testing.assert_array_equal(got, np.moveaxis(want, -1, 1))
 
 
@@ -181,7 +181,7 @@ def test_blocks_of_channels_can_be_pooled(every_mode):
 def test_the_index_of_a_maximum(every_mode, case):
     x = np.random.default_rng(1).integers(0, 4, (2, *case[0], 3)).astype(np.float32)
     for whole in (False, True):
-        output, argmax = every_mode(lambda x: td.nn.max_pool_with_argmax(x, *case[1:], include_batch_in_index=whole), x)  # noqa: B023
+        output, argmax = every_mode(lambda x: td.nn.max_pool_with_argmax(x, *case[1:], include_batch_in_index=whole), x)  # noqa: B023  called at once
         _, found = elements(case)
         assert argmax.dtype == np.int64
         for place, inside in found.items():

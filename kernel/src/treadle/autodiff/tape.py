@@ -187,7 +187,7 @@ class GradientTape:
                 outputs = _UNREAD
             elif not reads.all_outputs:
                 outputs = [t if r else _shape_only(t) for t, r in zip(outputs, reads.outputs, strict=True)]
-        self._records.append(GradientContext(op, inputs, outputs, attrs, identities, results, specs))  # type: ignore[union-attr]
+        self._records.append(GradientContext(op, inputs, outputs, attrs, identities, results, specs))  # type: ignore[union-attr]  # only called while recording
 
     def record_call(self, name: str, inputs: list[Any], outputs: list[Any], pull: Any, zeros: bool = True) -> bool:
         """Note a call that brings its own way back: a function, a custom gradient. False if nothing in it is watched."""
@@ -380,12 +380,12 @@ def _kept(tensor: Any, is_read: bool) -> Any:
 def _shape_only(tensor: Any) -> SpecOnly:
     """The stand-in for a tensor that is not kept; one per shape and key, as they are immutable."""
     key, shape = tensor._key, tensor._buffer.shape
-    found = key.stand_ins.get(shape)
+    found: SpecOnly | None = key.stand_ins.get(shape)
     if found is None:
         if len(key.stand_ins) > _MOST_SHAPES:
             key.stand_ins.clear()
         found = key.stand_ins[shape] = SpecOnly(shape, key.dtype)
-    return found  # type: ignore[no-any-return]
+    return found
 
 
 def _tensors(op: Op, inputs: Any) -> list[Any]:

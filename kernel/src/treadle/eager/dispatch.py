@@ -104,7 +104,8 @@ def to_tensor(value: Any, hint: DType | None, op: Op, name: str) -> Tensor:
         return value
     protocol = getattr(type(value), "__treadle_tensor__", None)
     if protocol is not None:
-        return protocol(value)  # type: ignore[no-any-return]
+        made: Tensor = protocol(value)
+        return made
     kind = type(value)
     if kind in (int, float) and LOCAL.graph is None and (value or not is_minus_zero(value)):
         key = (hint, kind, value, LOCAL.device)
@@ -115,7 +116,8 @@ def to_tensor(value: Any, hint: DType | None, op: Op, name: str) -> Tensor:
         if len(_scalars) < _MOST_SCALARS:
             _scalars[key] = tensor
         return tensor
-    return _convert(value, hint, op, name)  # type: ignore[no-any-return]
+    result: Tensor = _convert(value, hint, op, name)
+    return result
 
 
 def _convert(value: Any, hint: DType | None, op: Op, name: str) -> Any:

@@ -33,7 +33,7 @@ def make_entry(op: Op, infer: Callable[..., Any]) -> FunctionType:
     entry.__doc__ = infer.__doc__
     entry.__module__ = infer.__module__
     entry.__qualname__ = op.name
-    entry.op = op  # type: ignore[attr-defined]
+    entry.op = op  # type: ignore[attr-defined]  # functions take attributes
     op.entry = entry
     return entry
 

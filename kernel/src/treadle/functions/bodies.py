@@ -72,12 +72,12 @@ def known_predicate(pred: Any) -> bool | None:
 
 def predicate_tensor(pred: Any, what: str) -> SymbolicTensor:
     """The predicate of a branch or loop, refused unless it is a scalar bool."""
-    tensor = convert_to_tensor(pred)
+    tensor: SymbolicTensor = convert_to_tensor(pred)
     if tensor.shape.rank not in (None, 0):
         raise ShapeError(f"{what}: the predicate has shape {tensor.shape}; it must be a scalar. Use td.reduce_all, td.reduce_any or td.where")
     if not tensor.dtype.is_bool:
         raise DTypeError(f"{what}: the predicate has dtype {tensor.dtype.name}; it must be bool. Compare it, or use td.cast(x, td.bool)")
-    return tensor  # type: ignore[no-any-return]
+    return tensor
 
 
 def shared_inputs(graphs: Sequence[FuncGraph], own: int = 0) -> list[Any]:

@@ -143,14 +143,14 @@ def _refuse_several(predicates: list[Any]) -> None:
     """Raise, now or when the function runs, if more than one predicate holds."""
     known = [known_predicate(p) for p in predicates]
     if None not in known:
-        if sum(known) > 1:  # type: ignore[arg-type]
-            raise InvalidArgumentError(f"case: exclusive=True, and {sum(known)} predicates hold")  # type: ignore[arg-type]
+        if (count := known.count(True)) > 1:
+            raise InvalidArgumentError(f"case: exclusive=True, and {count} predicates hold")
         return
     cast, add = registry.role("cast"), registry.role("__add__")
-    count = cast(convert_to_tensor(predicates[0]), int32)
+    total = cast(convert_to_tensor(predicates[0]), int32)
     for predicate in predicates[1:]:
-        count = add(count, cast(convert_to_tensor(predicate), int32))
-    registry.role("require")(registry.role("__le__")(count, 1), ["case: exclusive=True, and more than one predicate holds"])
+        total = add(total, cast(convert_to_tensor(predicate), int32))
+    registry.role("require")(registry.role("__le__")(total, 1), ["case: exclusive=True, and more than one predicate holds"])
 
 
 def _require(predicate: Any) -> None:

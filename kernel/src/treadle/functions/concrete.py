@@ -91,7 +91,8 @@ class ConcreteFunction:
             else getattr(part, "value", part)
             for part in self.key.parts
         ]
-        return self.key.structure.unflatten(leaves)  # type: ignore[no-any-return]
+        result: tuple[tuple[Any, ...], dict[str, Any]] = self.key.structure.unflatten(leaves)
+        return result
 
     @property
     def structured_outputs(self) -> Any:

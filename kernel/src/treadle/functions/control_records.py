@@ -38,10 +38,10 @@ class Control:
 def control_of(node: Node) -> Control:
     """What is remembered of a node."""
     graph: Any = node.graph
-    found = graph.control.get(node)
+    found: Control | None = graph.control.get(node)
     if found is None:
         found = graph.control[node] = Control(node)
-    return found  # type: ignore[no-any-return]
+    return found
 
 
 def tensors_of(node: Node) -> list[SymbolicTensor]:

@@ -373,7 +373,8 @@ def _converted(function: Callable[..., Any]) -> Callable[..., Any]:
     record = plugins.host.load("treadle.plugins", "autograph")
     if record is None or not callable(record.thing):
         return function
-    return record.thing(function)  # type: ignore[no-any-return]
+    result: Callable[..., Any] = record.thing(function)
+    return result
 
 
 def _may_be_method(function: Callable[..., Any]) -> bool:

@@ -165,7 +165,8 @@ class FuncGraph(Graph):
         with state.recording(None):
             for node in self._needed_for(tensor.value):
                 known.update(zip(node.outputs, self._run(node, known, things), strict=True))
-        return known[tensor.value]  # type: ignore[no-any-return]
+        result: Tensor = known[tensor.value]
+        return result
 
     def _needed_for(self, value: Value) -> list[Node]:
         needed: set[Node] = set()

@@ -103,15 +103,16 @@ class Rebased:
         translations = LOCAL.graph.translations
         translations.append(self._values)
         try:
-            return self._pull(cotangents)  # type: ignore[no-any-return]
+            result: list[Any] = self._pull(cotangents)
+            return result
         finally:
             translations.pop()
 
 
-def as_constant(array: Any) -> np.ndarray[Any, Any]:
+def as_constant(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """A host array in the form that constants are kept in: C-contiguous and read-only."""
     if not array.flags.writeable and array.flags.c_contiguous:
-        return array  # type: ignore[no-any-return]
+        return array
     kept: np.ndarray[Any, Any] = np.ascontiguousarray(array).reshape(np.shape(array)).view()
     kept.flags.writeable = False
     return kept

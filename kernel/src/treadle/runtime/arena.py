@@ -40,7 +40,7 @@ class ArenaPlan:
             self.slots.append(nbytes)
         if slot in self._free:
             self._free.remove(slot)
-        self.views.append((slot, spec.dims, spec.dtype.numpy))  # type: ignore[arg-type]
+        self.views.append((slot, spec.dims, spec.dtype.numpy))  # type: ignore[arg-type]  # only static specs get a view
         return len(self.views) - 1
 
     def release(self, view: int) -> None:

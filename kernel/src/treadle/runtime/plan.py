@@ -62,7 +62,7 @@ class Plan:
         else:
             kind = ShapeError if isinstance(error, ValueError) else DTypeError if isinstance(error, TypeError) else InvalidArgumentError
             better = kind(f"{node.op.name}: {error} [{where}]")
-        better._explained = True  # type: ignore[attr-defined]
+        better._explained = True  # type: ignore[attr-defined]  # a mark on the error, which is the caller's type
         return better
 
     def _node_of(self, error: Exception) -> Node | None:

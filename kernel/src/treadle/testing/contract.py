@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -282,7 +283,7 @@ def check_out(report: Report, case: Case, want: Outcome) -> None:
     for i, array in enumerate(case.arrays()):
         if array.shape == result.shape and array.dtype == result.dtype:
             buffers = buffers_of(case, tensors_of(case))
-            got = Outcome(lambda i=i, buffers=buffers: run(buffers[i], buffers))  # type: ignore[misc]
+            got = Outcome(partial(run, buffers[i], buffers))
             report.expect(same_outcome(got, want), "the same bits with out= over an input", case, got, want)
 
 
@@ -312,10 +313,15 @@ def check_dtypes(report: Report, case: Case, checks: Checks) -> None:
             report.expect(fails, "a dtype that inference takes works", changed, want, inferred)
             continue
         compare_specs(report, "inference agrees with the result", changed, inferred, {}, want.arrays)
-        got = Outcome(lambda changed=changed: trace(changed, STATIC).run())  # type: ignore[misc]
+        got = traced_outcome(changed)
         report.expect(agree(got, want, checks, case), "traced as eager", changed, got, want)
         if checks.edges:
             check_edges(report, changed, checks)
+
+
+def traced_outcome(case: Case) -> Outcome:
+    """What the case gives as a graph of known sizes."""
+    return Outcome(lambda: trace(case, STATIC).run())
 
 
 def check_edges(report: Report, case: Case, checks: Checks) -> None:
@@ -328,7 +334,7 @@ def check_edges(report: Report, case: Case, checks: Checks) -> None:
             continue
         if case.op.elementwise and want.arrays and all(a.shape == want.arrays[0].shape for a in changed.arrays()):
             check_places(report, changed, want)
-        got = Outcome(lambda changed=changed: trace(changed, STATIC).run())  # type: ignore[misc]
+        got = traced_outcome(changed)
         report.expect(same_outcome(got, want), "traced as eager", changed, got, want)
         got = folded(changed)
         report.expect(same_outcome(got, want), "folded as eager", changed, got, want)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -274,11 +275,15 @@ def _specials(array: np.ndarray[Any, Any], shift: int) -> np.ndarray[Any, Any]:
     return changed
 
 
+def _emptied(size: int, array: Any) -> Any:
+    return array[tuple(slice(0) if n == size else slice(None) for n in array.shape)]
+
+
 def with_other_shapes(case: Case) -> Iterator[Case]:
     """The case with one size or rank changed, or one number of a host value: every one may be refused, none may be misjudged."""
     sizes = {size for array in case.arrays() for size in array.shape}
     for size in sorted(sizes - {0}):
-        yield case.map(lambda a, size=size: a[tuple(slice(0) if n == size else slice(None) for n in a.shape)], _TENSORS, f"every size {size} made 0")  # type: ignore[misc]
+        yield case.map(partial(_emptied, size), _TENSORS, f"every size {size} made 0")
     for i, (declared, given) in enumerate(zip(case.op.inputs, case.inputs, strict=True)):
         if declared.kind == "host":
             changes = [(f"{declared.name} = {value!r}", value) for value in _other_numbers(given)]

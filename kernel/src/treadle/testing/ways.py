@@ -144,7 +144,7 @@ class Trace:
             spec = spec_for(array, unknown)
             self.arrays.append(array)
             if unknown == SIZES:
-                self.sizes.update(zip(spec.dims or (), array.shape, strict=True))  # type: ignore[arg-type]
+                self.sizes.update(zip(spec.dims or (), array.shape, strict=True))  # type: ignore[arg-type]  # known sizes are bound to themselves
             return SymbolicTensor(graph.placeholder(spec, "x"))
 
         with state.recording(graph):

@@ -429,7 +429,11 @@ OPS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     ),
     "treadle_ops.tensor_array": (
         (),
-        ("TensorArray", "TensorArraySpec"),
+        ("TensorArray",),
+    ),
+    "treadle_ops.tensor_array_spec": (
+        (),
+        ("TensorArraySpec",),
     ),
     "treadle_ops.tensor_diagonals": (
         (),
