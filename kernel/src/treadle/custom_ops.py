@@ -151,6 +151,7 @@ class _PythonKernel:
         """Give the op a gradient (a decorator)."""
         self.contract.gradient = function
         self.contract.reads.clear()
+        self.contract.kept.clear()
         return function
 
     def set_inference(self, function: Callable[..., Any]) -> Callable[..., Any]:

@@ -242,7 +242,7 @@ def product(sizes: Iterable[Size]) -> Size:
     """Return the product of the sizes, 1 when there are none."""
     result: Size = 1
     for size in sizes:
-        result = mul(result, size)
+        result = result * size if type(size) is int and type(result) is int else mul(result, size)
     return result
 
 

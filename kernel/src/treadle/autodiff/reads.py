@@ -22,20 +22,22 @@ class Reads(NamedTuple):
     Attributes:
         inputs: per flat tensor input, whether its content is read.
         outputs: the same per output.
-        partly: not every input's content is.
+        all_inputs: every input's content is.
+        no_input: no input's content is.
         all_outputs: every output's content is.
         no_output: the gradient does not look at the outputs at all, not even at their shapes.
     """
 
     inputs: tuple[bool, ...]
     outputs: tuple[bool, ...]
-    partly: bool
+    all_inputs: bool
+    no_input: bool
     all_outputs: bool
     no_output: bool
 
 
 def _reads(inputs: tuple[bool, ...], outputs: tuple[bool, ...], looked_at_outputs: bool) -> Reads:
-    return Reads(inputs, outputs, not all(inputs), all(outputs), not looked_at_outputs)
+    return Reads(inputs, outputs, all(inputs), not any(inputs), all(outputs), not looked_at_outputs)
 
 
 class _Watched(GradientContext):
@@ -59,19 +61,11 @@ def reads_of(op: Op, inputs: Any, tensors: list[Any], outputs: list[Any], attrs:
     if not op.reads_content:
         return _nothing(len(tensors), len(outputs))
     try:
-        if op.is_plain and len(tensors) <= 2:
-            first = tensors[0]
-            key: Any = (first._key, first._buffer.ndim)
-            if len(tensors) == 2:
-                second = tensors[1]
-                key += (second._key, second._buffer.ndim)
-        else:
-            key = (
-                tuple([(t._key, t._buffer.ndim) for t in tensors]),
-                tuple([len(i) if type(i) is list else i for i in inputs if type(i) in (tuple, list)]),
-            )
-        if attrs:
-            key += tuple(attrs.values())
+        key = (
+            tuple([(t._key, t._buffer.ndim) for t in tensors]),
+            tuple([len(i) if type(i) is list else i for i in inputs if type(i) in (tuple, list)]),
+            *attrs.values(),
+        )
         known = op.reads.get(key)
     except TypeError:
         return _everything(tensors, outputs)

@@ -211,7 +211,6 @@ def sweep(records: Iterable[Any], cotangents: dict[int, Any], keep: set[int]) ->
     Returns:
         Identity to cotangent for those of ``keep`` that anything reached.
     """
-    accumulate = registry.role("accumulate")
     found: dict[int, Any] = {}
     take = cotangents.pop
     for record in records:
@@ -238,7 +237,7 @@ def sweep(records: Iterable[Any], cotangents: dict[int, Any], keep: set[int]) ->
         for identity, gradient in zip(record.needs, record.pull(arrived), strict=True):
             if identity and gradient is not None:
                 before = cotangents.get(identity)
-                cotangents[identity] = gradient if before is None else accumulate(before, gradient)
+                cotangents[identity] = gradient if before is None else registry.role("accumulate")(before, gradient)
     for identity in keep:
         if identity in cotangents:
             found[identity] = cotangents[identity]

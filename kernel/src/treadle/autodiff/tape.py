@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from typing import Any, Self
 
 from treadle import nest, state
-from treadle.autodiff.reads import reads_of
-from treadle.autodiff.sweep import GradientContext, Record, SpecOnly, sweep
+from treadle.autodiff.kept import kept
+from treadle.autodiff.sweep import GradientContext, Record, sweep
 from treadle.contracts.op import Op
 from treadle.conversion import convert_to_tensor
 from treadle.errors import InvalidArgumentError, ShapeError
@@ -21,8 +21,6 @@ from treadle.tensor import Operators, Tensor, next_id
 from treadle.variable import Variable
 
 _NO_SPECS: list[Any] = [None]
-_UNREAD: list[Any] = []
-_MOST_SHAPES = 4096
 
 
 class UnconnectedGradients(enum.Enum):
@@ -148,20 +146,15 @@ class GradientTape:
             return
         tensors = inputs if op.is_plain else _tensors(op, inputs)
         watched = self._watched
-        identities: list[int] = []
-        found = has_variables = False
+        needs: list[int] = []
+        found = False
         for tensor in tensors:
             identity = tensor._id
-            if identity:
-                if type(tensor) is Variable:
-                    has_variables = True
-                    if self._watch_variables and tensor._trainable and identity not in watched:
-                        self._watch_variable(tensor)
-                if identity in watched:
-                    found = True
-                else:
-                    identity = 0
-            identities.append(identity)
+            if identity in watched or (type(tensor) is Variable and self._touched(tensor)):
+                needs.append(identity)
+                found = True
+            else:
+                needs.append(0)
         if not found:
             return
         if len(outputs) == 1:
@@ -179,15 +172,15 @@ class GradientTape:
                 return
             results, specs = [t._id for t in outputs], adopted
         if LOCAL.graph is None:
-            reads = reads_of(op, inputs, tensors, outputs, attrs)
-            if has_variables or reads.partly:
-                kept = [t if r and type(t) is Tensor else _kept(t, r) for t, r in zip(tensors, reads.inputs, strict=True)]
-                inputs = kept if op.is_plain else _regrouped(op, inputs, kept)
-            if reads.no_output:
-                outputs = _UNREAD
-            elif not reads.all_outputs:
-                outputs = [t if r else _shape_only(t) for t, r in zip(outputs, reads.outputs, strict=True)]
-        self._records.append(GradientContext(op, inputs, outputs, attrs, identities, results, specs))  # type: ignore[union-attr]  # only called while recording
+            inputs, outputs = kept(op, inputs, tensors, outputs, attrs)
+        self._records.append(GradientContext(op, inputs, outputs, attrs, needs, results, specs))  # type: ignore[union-attr]  # only called while recording
+
+    def _touched(self, variable: Variable) -> bool:
+        """Watch a Variable that is not watched yet, if this tape does so when it is read; whether gradients flow to it."""
+        if not (self._watch_variables and variable._trainable):
+            return False
+        self._watch_variable(variable)
+        return variable._id in self._watched
 
     def record_call(self, name: str, inputs: list[Any], outputs: list[Any], pull: Any, zeros: bool = True) -> bool:
         """Note a call that brings its own way back: a function, a custom gradient. False if nothing in it is watched."""
@@ -267,7 +260,7 @@ class GradientTape:
         if self._recording and not self._persistent:
             self._pop()
         targets = [target] if isinstance(target, Operators) else nest.flatten(target)
-        is_flat = type(sources) is list and all(isinstance(s, Operators) for s in sources)
+        is_flat = type(sources) is list and all([isinstance(s, Operators) for s in sources])
         wanted: list[Any] = sources if is_flat else [sources] if isinstance(sources, Operators) else nest.flatten(sources)
         for source in () if is_flat else wanted:
             if not isinstance(source, Operators):
@@ -289,7 +282,6 @@ class GradientTape:
 
     def _sweep(self, targets: list[Any], wanted: list[Any], seeds: list[Any]) -> dict[int, Any]:
         assert self._records is not None
-        accumulate = registry.role("accumulate")
         cotangents: dict[int, Any] = {}
         for target, seed in zip(targets, seeds, strict=True):
             if not isinstance(target, Operators):
@@ -303,7 +295,7 @@ class GradientTape:
             if seed is not None and not given.shape.is_compatible_with(target.shape):
                 raise ShapeError(f"an output gradient of shape {given.shape} was given for a target of shape {target.shape}; they must be equal")
             before = cotangents.get(identity)
-            cotangents[identity] = given if before is None else accumulate(before, given)
+            cotangents[identity] = given if before is None else registry.role("accumulate")(before, given)
         keep = {source._id for source in wanted if source._id and source.dtype.is_differentiable}
         records = reversed(self._records) if self._persistent else _used_up(self._records)
         return sweep(records, cotangents, keep)
@@ -366,41 +358,10 @@ def _used_up(records: list[Any]) -> Iterator[Any]:
         yield records.pop()
 
 
-def _kept(tensor: Any, is_read: bool) -> Any:
-    """What a tape keeps of an input: the tensor (of a Variable its value now, which tapes outside take for it), or only its shape and dtype."""
-    if not is_read:
-        return _shape_only(tensor)
-    if type(tensor) is not Variable:
-        return tensor
-    value = Tensor(tensor._buffer, tensor._key)
-    value._id = tensor._id
-    return value
-
-
-def _shape_only(tensor: Any) -> SpecOnly:
-    """The stand-in for a tensor that is not kept; one per shape and key, as they are immutable."""
-    key, shape = tensor._key, tensor._buffer.shape
-    found: SpecOnly | None = key.stand_ins.get(shape)
-    if found is None:
-        if len(key.stand_ins) > _MOST_SHAPES:
-            key.stand_ins.clear()
-        found = key.stand_ins[shape] = SpecOnly(shape, key.dtype)
-    return found
-
-
 def _tensors(op: Op, inputs: Any) -> list[Any]:
     """The tensor inputs in order, sequences spread out; what shapes the result is none of them, though it may be a tensor."""
     entries = [entry for declared, entry in zip(op.inputs, inputs, strict=True) if declared.kind != "host"]
     return [t for entry in entries for t in (entry if isinstance(entry, list | tuple) else (entry,))]
-
-
-def _regrouped(op: Op, inputs: Any, kept: list[Any]) -> list[Any]:
-    """Inputs with their tensors replaced in order; host values stay."""
-    replaced = iter(kept)
-    return [
-        entry if declared.kind == "host" else [next(replaced) for _ in entry] if declared.sequence else next(replaced)
-        for declared, entry in zip(op.inputs, inputs, strict=True)
-    ]
 
 
 def _same(cotangents: list[Any]) -> list[Any]:

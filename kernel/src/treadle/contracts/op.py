@@ -62,6 +62,7 @@ class Op:
         is_plain: every input is one tensor.
         table: dispatch keys to the kernel that dispatch resolved for them.
         reads: what the gradient reads, as autodiff found out.
+        kept: what tapes keep of a call, per shapes.
         reads_content: False if the gradient is known to read shapes and dtypes only, of inputs and outputs, whatever the attributes are.
         gradient: ``(ctx, *cotangents) -> gradient per input``; None if there is none.
     """
@@ -82,6 +83,7 @@ class Op:
         "infer",
         "inputs",
         "is_plain",
+        "kept",
         "name",
         "outputs",
         "plugin",
@@ -128,6 +130,7 @@ class Op:
         self.plugin = "?"
         self.entry: Callable[..., Any] | None = None
         self.reads: dict[Any, Any] = {}
+        self.kept: dict[Any, Any] = {}
         self.reads_content = True
         self.table: dict[Any, Any] = {}
         inputs = []

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
-from treadle.contracts.op import REQUIRED, Op, attributes
+from treadle.contracts.op import REQUIRED, Op
 from treadle.conversion import host_value
 from treadle.eager.dispatch import arrange, execute, remembered
 from treadle.state import LOCAL, STATE
@@ -59,9 +59,7 @@ def _build(op: Op, entry: FunctionType) -> None:
         SCALAR=remembered,
         MANY=_wrap_many,
         ARRANGE=arrange,
-        RECORD=_record,
         DEFAULT=_default_device,
-        ATTRS=_with_attrs,
         NONE={},
     )
     scope: dict[str, Any] = {}
@@ -83,7 +81,7 @@ def source(op: Op) -> str:
     else:
         signature = ", ".join([*names, *tail])
     everything = "(" + "".join(f"{n}, " for n in names) + ")"
-    given = "ATTRS(OP, {" + ", ".join(f"{a!r}: {a}" for a in attrs) + "})" if attrs else "NONE"
+    given = "{" + ", ".join(f"{a!r}: {a}" for a in attrs) + "}" if attrs else "NONE"
     tensors = [i for i in op.inputs if i.kind != "host"]
     keys = [f"tuple([t._key for t in {i.name}])" if i.sequence else f"{i.name}._key" for i in tensors]
     if not keys or all(i.sequence for i in tensors):
@@ -120,7 +118,8 @@ def source(op: Op) -> str:
         lines += [
             "        __tensors = MANY(OP, __buffer, __key, __array)",
             "        if __tapes:",
-            f"            RECORD(__tapes, OP, {everything}, {given}, __tensors)",
+            "            for __tape in __tapes:",
+            f"                __tape.record_op(OP, {everything}, {given}, __tensors)",
             "        return ARRANGE(OP, __tensors)",
         ]
     else:
@@ -132,7 +131,8 @@ def source(op: Op) -> str:
             "        __tensor._key = __key",
             "        __tensor._id = 0",
             "        if __tapes:",
-            f"            RECORD(__tapes, OP, {everything}, {given}, [__tensor])",
+            "            for __tape in __tapes:",
+            f"                __tape.record_op(OP, {everything}, {given}, (__tensor,))",
             "        return __tensor",
         ]
     if len(op.inputs) == 2 and all(i.kind == "tensor" for i in op.inputs) and not op.variadic and not attrs:
@@ -149,10 +149,6 @@ def source(op: Op) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _with_attrs(op: Op, given: dict[str, Any]) -> dict[str, Any]:
-    return attributes(op, given) if any(v is REQUIRED for v in given.values()) else given
-
-
 def _default_device() -> Any:
     from treadle.devices import default
 
@@ -163,10 +159,3 @@ def _wrap_many(op: Op, buffers: Any, keys: Any, array: type) -> list[Tensor]:
     if op.outputs == "list":
         keys = [keys] * len(buffers)
     return [Tensor(b if type(b) is array else k.device.normalize(b), k) for b, k in zip(buffers, keys, strict=True)]
-
-
-def _record(tapes: tuple[Any, ...], op: Op, inputs: tuple[Any, ...], attrs: dict[str, Any], outputs: list[Tensor]) -> None:
-    """Tell tapes of a call that took the fast path: its inputs are tensors, Variables, lists of these, and host values."""
-    if op.gradient is not None:
-        for tape in tapes:
-            tape.record_op(op, inputs, attrs, outputs)

@@ -1,8 +1,8 @@
 """Sums over axes as accurate as NumPy's pairwise ones, whichever axes they are.
 
-NumPy sums pairwise only along the last axis: along another one it adds row to row, and the error grows with their number. Here the rows of a
-leading axis are added in eight interleaved accumulators over runs of 128, as NumPy does along the last axis, and the runs in pairs. The bits of a sum
-depend on its own summands and their number only, not on what is summed beside it.
+NumPy sums pairwise only along the last axis: along another one it adds row to row, and the error grows with their number. Here that is done for a
+few rows; more are added in eight interleaved accumulators over runs of 128, as NumPy does along the last axis, and the runs in pairs. The bits of a
+sum depend on its own summands, their number and whether they lie side by side, not on what is summed beside it.
 
 Other array modules sum accurately along every axis, so they serve as they are.
 """
@@ -24,6 +24,12 @@ RUN = 16
 
 COPIED = 4096
 """Elements up to which a transposed copy beats adding rows."""
+
+FEW_ROWS = 64
+"""Rows that are added one to the other; the error stays within as many roundings."""
+
+NARROW = 64
+"""Elements of a row below which NumPy's sum of several matrices at once is slow."""
 
 
 def widened(xp: Any, x: Any) -> Any:
@@ -58,7 +64,7 @@ def summation(xp: Any) -> Callable[..., Any]:
 def _steps(shape: tuple[int, ...], axis: tuple[int, ...] | None, keepdims: bool) -> tuple[list[tuple[int, int, int]], tuple[int, ...]] | None:
     """Runs of neighbouring axes to sum, the last first, each as (elements before, its length, elements after), and the shape of the result.
 
-    None where NumPy's own sum does as well: over the last axes, and over nothing.
+    None where NumPy's own sum does as well: over the last axes, over few rows, and over nothing.
 
     Raises:
         ValueError: an axis is out of range or named twice.
@@ -77,9 +83,14 @@ def _steps(shape: tuple[int, ...], axis: tuple[int, ...] | None, keepdims: bool)
             groups.append((math.prod(left[:start]), math.prod(left[start : end + 1]), math.prod(left[end + 1 :])))
             left[start : end + 1] = [1] * (end + 1 - start)
             end = start
-    if not groups or not math.prod(shape) or (len(groups) == 1 and groups[0][2] == 1 and not _is_short(*groups[0][:2])):
+    if not groups or not math.prod(shape) or (len(groups) == 1 and _suits_numpy(*groups[0])):
         return None
     return groups, tuple(1 if i in gone else n for i, n in enumerate(shape) if keepdims or i not in gone)
+
+
+def _suits_numpy(count: int, length: int, rest: int) -> bool:
+    """True if NumPy sums ``(count, length, rest)`` over the middle fast and accurately enough."""
+    return not _is_short(count, length) if rest == 1 else length <= FEW_ROWS and (count == 1 or rest >= NARROW)
 
 
 def _is_short(count: int, length: int) -> bool:
@@ -99,10 +110,12 @@ def _of_rows(xp: Any, x: Any) -> Any:
 
 
 def _of_columns(xp: Any, x: Any) -> Any:
-    """``(K, N, M) -> (K, M)``: the bits of a pairwise sum up to 128 rows, its error beyond."""
+    """``(K, N, M) -> (K, M)``: few rows one by one; up to 128 the bits of a pairwise sum, and its error beyond."""
     count, length, width = x.shape
-    if length < LANES:
-        return xp.add.reduce(x, axis=1)
+    if length <= FEW_ROWS:
+        if count == 1 or width >= NARROW:
+            return xp.add.reduce(x, axis=1)
+        return xp.add.reduce(xp.ascontiguousarray(x.transpose(1, 0, 2)).reshape(length, -1), axis=0).reshape(count, width)
     if length <= LANES * RUN and x.size <= COPIED:
         return xp.add.reduce(xp.ascontiguousarray(x.transpose(0, 2, 1)), axis=2)
     eights = length // LANES

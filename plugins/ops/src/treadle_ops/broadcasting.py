@@ -11,6 +11,7 @@ from treadle.declare import HostSpec, gradient, op
 from treadle.dims import Dim
 from treadle.dtypes import DType, int32
 from treadle.errors import ShapeError
+from treadle.symbolic import SymbolicTensor
 from treadle_ops.inference import NUMERIC, dims_of_value, normalize_axis, require_kind
 from treadle_ops.known import repeated
 
@@ -42,7 +43,7 @@ def sizes_along(tensors: Sequence[Any], axis: int) -> Any:
 def shape_of(x: Any) -> Any:
     """The shape of a tensor as a host input wants it: a tuple where it is known, else a tensor."""
     dims = x.dims
-    if dims is not None and all(type(d) is int for d in dims):
+    if type(x) is not SymbolicTensor or (dims is not None and all([type(d) is int for d in dims])):
         return tuple(dims)
     return shape_op(x, out_type=int32)
 

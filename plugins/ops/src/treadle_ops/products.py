@@ -41,13 +41,16 @@ def _turned(transposed: bool) -> str:
 @gradient(matmul_op)
 def _(ctx: Any, g: Any) -> Any:
     a, b = ctx.inputs
-    ta, tb = ctx.transpose_a, ctx.transpose_b
+    ta, tb = ctx.attrs["transpose_a"], ctx.attrs["transpose_b"]
+    is_complex = g.dtype.is_complex
     da = db = None
     if ctx.needs[0]:
-        da = matmul_op(conj(b), g, transpose_a=tb, transpose_b=True) if ta else matmul_op(g, conj(b), transpose_b=not tb)
+        other = conj(b) if is_complex else b
+        da = matmul_op(other, g, transpose_a=tb, transpose_b=True) if ta else matmul_op(g, other, transpose_b=not tb)
         da = _sum_leading(da, a)
     if ctx.needs[1]:
-        db = matmul_op(g, conj(a), transpose_a=True, transpose_b=ta) if tb else matmul_op(conj(a), g, transpose_a=not ta)
+        other = conj(a) if is_complex else a
+        db = matmul_op(g, other, transpose_a=True, transpose_b=ta) if tb else matmul_op(other, g, transpose_a=not ta)
         db = _sum_leading(db, b)
     return da, db
 

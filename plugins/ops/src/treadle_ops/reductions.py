@@ -186,7 +186,7 @@ def divided_by_count(g: Any, x: Any, axis: tuple[int, ...] | None) -> Any:
 def _count(x: Any, axis: tuple[int, ...] | None, dtype: DType) -> Any:
     dims = x.dims
     if dims is not None:
-        count = sizes.product(dims[a] for a in normalize_axes(axis, len(dims)))
+        count = sizes.product(dims if axis is None else [dims[a] for a in normalize_axes(axis, len(dims))])
         if type(count) is int:
             return count
     return reduced_count(x, axis=axis, dtype=dtype)

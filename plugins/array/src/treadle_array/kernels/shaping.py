@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 from treadle.declare import kernel
@@ -93,15 +94,20 @@ def sum_to_shape(xp: Any) -> Any:
     def run(x: Any, shape: tuple[int, ...]) -> Any:
         if x.shape == shape:
             return x
-        lead = x.ndim - len(shape)
-        if lead < 0 or any(n not in (1, have) for n, have in zip(shape, x.shape[lead:], strict=True)):
-            raise ValueError(f"shape {x.shape} cannot be summed to {shape}")
-        axes = tuple(range(lead)) + tuple(i + lead for i, n in enumerate(shape) if n == 1 and x.shape[i + lead] != 1)
         wide = widened(xp, x)
-        total = add_up(wide, axes, True).reshape(shape)
+        total = add_up(wide, _repeated_axes(x.shape, shape), True).reshape(shape)
         return total if wide is x else total.astype(x.dtype)
 
     return run
+
+
+@lru_cache(4096)
+def _repeated_axes(shape: tuple[int, ...], before: tuple[int, ...]) -> tuple[int, ...]:
+    """The axes along which ``before`` was repeated to become ``shape``."""
+    lead = len(shape) - len(before)
+    if lead < 0 or any(n not in (1, have) for n, have in zip(before, shape[lead:], strict=True)):
+        raise ValueError(f"shape {shape} cannot be summed to {before}")
+    return tuple(range(lead)) + tuple(i + lead for i, n in enumerate(before) if n == 1 and shape[i + lead] != 1)
 
 
 @kernel("transpose")
