@@ -7,6 +7,8 @@ import re
 import statistics
 import subprocess
 import sys
+import tempfile
+import time
 from pathlib import Path
 
 from measure import Row
@@ -24,16 +26,11 @@ _WHOLE = "import treadle as td; td.add(td.constant([1.0]), td.constant([2.0])); 
 
 def start_up(runs: int = 11) -> list[Row]:
     """``import treadle`` beyond ``import numpy``, and a fresh process up to its first result."""
-    environment = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
     imports, totals = [], []
     for _ in range(runs + 1):
-        text = subprocess.run([sys.executable, "-c", _IMPORT], capture_output=True, text=True, check=True, env=environment).stdout
-        imports.append([float(v) for v in text.split()])
-        import time
-
+        imports.append([float(v) for v in _printed(_IMPORT).split()])
         start = time.clock_gettime(time.CLOCK_MONOTONIC)
-        end = float(subprocess.run([sys.executable, "-c", _WHOLE], capture_output=True, text=True, check=True, env=environment).stdout)
-        totals.append((end - start) * 1e3)
+        totals.append((float(_printed(_WHOLE)) - start) * 1e3)
     numpy, treadle, first = (statistics.median(column) for column in zip(*imports[1:], strict=True))
     whole = statistics.median(totals[1:])
     return [
@@ -46,6 +43,13 @@ def start_up(runs: int = 11) -> list[Row]:
             f"from the start of the interpreter, NumPy's import included; {min(totals):.1f} to {max(totals):.1f} ms",
         ),
     ]
+
+
+def _printed(program: str) -> str:
+    """What a program prints in a fresh process, where nothing is configured and bytecode is kept."""
+    environment = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, env=environment, cwd=tempfile.gettempdir())
+    return done.stdout
 
 
 def _needed(*names: str) -> set[str]:

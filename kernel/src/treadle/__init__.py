@@ -9,6 +9,8 @@ import os
 import sys
 from typing import Any
 
+import numpy as _numpy  # noqa: F401  from here: deep inside our own imports CPython 3.11 takes a quarter longer for it
+
 from treadle import public
 from treadle.version import __version__
 

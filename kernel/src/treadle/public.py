@@ -72,7 +72,7 @@ OWN: dict[str, str] = {
     "is_tensor": "inspection:is_tensor",
     "is_symbolic_tensor": "inspection:is_symbolic_tensor",
     "get_static_value": "inspection:get_static_value",
-    "eval_shape": "inspection:eval_shape",
+    "eval_shape": "functions.eval_shape:eval_shape",
     "executing_eagerly": "scopes:executing_eagerly",
     "init_scope": "scopes:init_scope",
     "name_scope": "scopes:name_scope",

@@ -56,10 +56,10 @@ from treadle.dtypes import uint8 as uint8
 from treadle.functions.branches import case as case
 from treadle.functions.branches import cond as cond
 from treadle.functions.branches import switch_case as switch_case
+from treadle.functions.eval_shape import eval_shape as eval_shape
 from treadle.functions.loops import while_loop as while_loop
 from treadle.functions.polymorphic import Function
 from treadle.graph.func_graph import FuncGraph as Graph
-from treadle.inspection import eval_shape as eval_shape
 from treadle.inspection import get_static_value as get_static_value
 from treadle.inspection import is_symbolic_tensor as is_symbolic_tensor
 from treadle.inspection import is_tensor as is_tensor

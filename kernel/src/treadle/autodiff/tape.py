@@ -260,7 +260,7 @@ class GradientTape:
         if self._recording and not self._persistent:
             self._pop()
         targets = [target] if isinstance(target, Operators) else nest.flatten(target)
-        is_flat = type(sources) is list and all([isinstance(s, Operators) for s in sources])
+        is_flat = type(sources) is list and all(isinstance(s, Operators) for s in sources)
         wanted: list[Any] = sources if is_flat else [sources] if isinstance(sources, Operators) else nest.flatten(sources)
         for source in () if is_flat else wanted:
             if not isinstance(source, Operators):

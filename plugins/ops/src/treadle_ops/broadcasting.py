@@ -43,7 +43,7 @@ def sizes_along(tensors: Sequence[Any], axis: int) -> Any:
 def shape_of(x: Any) -> Any:
     """The shape of a tensor as a host input wants it: a tuple where it is known, else a tensor."""
     dims = x.dims
-    if type(x) is not SymbolicTensor or (dims is not None and all([type(d) is int for d in dims])):
+    if type(x) is not SymbolicTensor or (dims is not None and all(type(d) is int for d in dims)):
         return tuple(dims)
     return shape_op(x, out_type=int32)
 
