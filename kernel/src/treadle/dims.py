@@ -303,6 +303,9 @@ def broadcast(*shapes: tuple[Size, ...] | None) -> tuple[Size, ...] | None:
             return None
         if shape == result:
             continue
+        if not result:
+            result = shape
+            continue
         rank = max(len(result), len(shape))
         left = (1,) * (rank - len(result)) + result
         right = (1,) * (rank - len(shape)) + shape

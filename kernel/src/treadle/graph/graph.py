@@ -213,7 +213,7 @@ class Graph:
         node = Node(self, op, inputs, attrs, splits, source or (before.source if before is not None else caller()))
         if specs is None:
             specs = infer(op, node.grouped([v.spec for v in inputs]), attrs)
-        node.outputs = [Value(node, i, spec) for i, spec in enumerate(specs)]
+        node.outputs = [Value(node, 0, specs[0])] if len(specs) == 1 else [Value(node, i, spec) for i, spec in enumerate(specs)]
         if before is not None:
             node.device = before.device
         for value in inputs:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import linecache
 import sys
+from functools import lru_cache
 from types import FrameType
 from typing import NamedTuple
 
@@ -36,6 +37,12 @@ def caller() -> Source:
     while frame is not None:
         if frame.f_globals.get("__name__", "").partition(".")[0] not in own_packages:
             code = frame.f_code
-            return Source(code.co_filename, frame.f_lineno, code.co_name)
+            return _of(code.co_filename, frame.f_lineno, code.co_name)
         frame = frame.f_back
     return UNKNOWN
+
+
+@lru_cache(4096)
+def _of(file: str, line: int, function: str) -> Source:
+    """The one object for a line, as a loop makes many nodes by the same."""
+    return Source(file, line, function)
