@@ -63,6 +63,7 @@ def test_without_any_source_the_defaults_hold():
         "plugins.disabled",
         "plugins.strict",
         "device.default",
+        "function.most_traces",
     }
 
 
@@ -83,11 +84,13 @@ def test_every_key_is_read_from_the_file(folder):
         strict = true
         [device]
         default = "/GPU:1"
+        [function]
+        most_traces = 8
         """,
     )
     s = settings.load(environ={})
     assert (s.schedule, s.rounds, s.verify, s.fast_math) == (("one", "two"), 2, "numeric", True)
-    assert (s.disabled, s.strict, s.device) == (("cuda",), True, "/GPU:1")
+    assert (s.disabled, s.strict, s.device, s.most_traces) == (("cuda",), True, "/GPU:1", 8)
     assert s.pass_options["one"].origin == str(path)
     assert dict(s.pass_options["one"].options) == {"max_bytes": 65536, "anything": [1, "raw"]}
     assert s.origin["optimizer.one"] == str(path)
@@ -198,10 +201,10 @@ def test_an_empty_schedule_is_not_the_default_schedule(folder):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("[optimiser]", "treadle.toml: unknown table [optimiser]; tables: optimizer, plugins, device; did you mean 'optimizer'?"),
+        ("[optimiser]", "treadle.toml: unknown table [optimiser]; tables: optimizer, plugins, device, function; did you mean 'optimizer'?"),
         (
             "fast_math = true",
-            "treadle.toml: unknown key 'fast_math' = True; tables: optimizer, plugins, device; did you mean fast_math in [optimizer]?",
+            "treadle.toml: unknown key 'fast_math' = True; tables: optimizer, plugins, device, function; did you mean fast_math in [optimizer]?",
         ),
         ("optimizer = 3", "treadle.toml [optimizer]: optimizer is 3 (int), expected a table"),
         (
@@ -401,7 +404,7 @@ def test_override_can_return_to_the_default_schedule(folder):
             {"round": 1},
             (
                 "code: unknown setting 'round' = 1; settings: schedule, rounds, verify,"
-                " fast_math, disabled, strict, device, pass_options; did you mean 'rounds'?"
+                " fast_math, disabled, strict, device, most_traces, pass_options; did you mean 'rounds'?"
             ),
         ),
         ({"origin": {}}, "code: unknown setting 'origin'"),

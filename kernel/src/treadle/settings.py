@@ -42,6 +42,8 @@ class Settings:
     """Names of plugins that are not to be loaded."""
     strict: bool = False
     device: str = "/CPU:0"
+    most_traces: int = 1024
+    """Traces that a traced function keeps; the least recently used one goes first."""
     origin: Mapping[str, str] = field(default_factory=lambda: MappingProxyType(_default_origin()))
     """From dotted key (``optimizer.rounds``) to ``default``, a file's path, ``environment TREADLE_ROUNDS`` or ``code``."""
 
@@ -57,6 +59,7 @@ class Changes(TypedDict, total=False):
     disabled: Iterable[str]
     strict: bool
     device: str
+    most_traces: int
 
 
 # --- one value: ``what`` is the subject of the sentence, such as "/a/treadle.toml [optimizer]: rounds"
@@ -98,7 +101,7 @@ def _check_schedule(value: object, what: str) -> tuple[str, ...] | None:
     return None if value is None else _check_names(value, what)
 
 
-def _check_rounds(value: object, what: str) -> int:
+def _check_count(value: object, what: str) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or value < 1:
         raise ConfigError(f"{what} is {shown(value)}, expected int, at least 1")
     return value
@@ -160,14 +163,15 @@ class _Key(NamedTuple):
 
 _KEYS = (
     _Key("schedule", "optimizer", "schedule", "TREADLE_SCHEDULE", _check_schedule, _parse_names),
-    _Key("rounds", "optimizer", "rounds", "TREADLE_ROUNDS", _check_rounds, _parse_int),
+    _Key("rounds", "optimizer", "rounds", "TREADLE_ROUNDS", _check_count, _parse_int),
     _Key("verify", "optimizer", "verify", "TREADLE_VERIFY", _check_verify),
     _Key("fast_math", "optimizer", "fast_math", "TREADLE_FAST_MATH", _check_bool, _parse_bool),
     _Key("disabled", "plugins", "disabled", "TREADLE_DISABLED_PLUGINS", _check_names, _parse_names),
     _Key("strict", "plugins", "strict", "TREADLE_STRICT_PLUGINS", _check_bool, _parse_bool),
     _Key("device", "device", "default", "TREADLE_DEVICE", _check_device),
+    _Key("most_traces", "function", "most_traces", "TREADLE_MOST_TRACES", _check_count, _parse_int),
 )
-_TABLES = {table: {key.name: key for key in _KEYS if key.table == table} for table in ("optimizer", "plugins", "device")}
+_TABLES = {table: {key.name: key for key in _KEYS if key.table == table} for table in ("optimizer", "plugins", "device", "function")}
 _FIELDS = {key.field: key for key in _KEYS}
 
 

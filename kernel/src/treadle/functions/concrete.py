@@ -32,7 +32,10 @@ class ConcreteFunction:
         atomic: the graph as a function of tensors.
         key: the signature that it was traced for.
         names: of the inputs, for keywords and messages.
+        last_used: when a call found it last, in the order of such events.
     """
+
+    last_used = 0
 
     def __init__(self, atomic: AtomicFunction, key: Key, names: list[str], structure: Any, results: list[Any]) -> None:
         self.atomic = atomic

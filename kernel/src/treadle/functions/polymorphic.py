@@ -11,9 +11,10 @@ from typing import Any
 
 from treadle import nest, plugins, state
 from treadle.functions.concrete import ConcreteFunction
-from treadle.functions.relaxation import common_parts, covers
+from treadle.functions.relaxation import common_parts
 from treadle.functions.retracing import History
 from treadle.functions.signature import Call, Key, Signature, TensorPart
+from treadle.functions.trace_cache import TraceCache
 from treadle.functions.trace_lock import one_at_a_time
 from treadle.functions.tracing import trace
 from treadle.registry import registry
@@ -84,8 +85,7 @@ class Function:
             self._given_signature = Signature(python_function, input_signature, self._name)
         self._instance: Callable[[], Any] | None = None
         self._fast: dict[Any, Any] = {}
-        self._traces: dict[Key, ConcreteFunction] = {}
-        self._relaxed: list[ConcreteFunction] = []
+        self._traces = TraceCache()
         self._count = 0
         self._history = History(self._name)
         self._instances: weakref.WeakKeyDictionary[Any, Function] = weakref.WeakKeyDictionary()
@@ -173,28 +173,18 @@ class Function:
 
     def _find(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[ConcreteFunction, Call]:
         call = self.signature.call(args, kwargs, self._context())
-        concrete = self._traces.get(call.key) or self._find_relaxed(call)
-        if concrete is None:
-            concrete = self._trace_once(call)
-        return concrete, call
+        return self._traces.find(call.key) or self._trace_once(call), call
 
     def _context(self) -> Any:
         device = LOCAL.device
         return None if device is None else device.name
-
-    def _find_relaxed(self, call: Call) -> ConcreteFunction | None:
-        for concrete in self._relaxed:
-            if covers(concrete.key, call.key):
-                return concrete
-        return None
 
     # ------------------------------------------------------------------ tracing
 
     def _trace_once(self, call: Call) -> ConcreteFunction:
         """Trace, unless another thread is at it for the same signature: then wait for its result."""
         with one_at_a_time((id(self), call.key)):
-            concrete = self._traces.get(call.key) or self._find_relaxed(call)
-            return concrete if concrete is not None else self._trace(call)
+            return self._traces.find(call.key) or self._trace(call)
 
     def _trace(self, call: Call) -> ConcreteFunction:
         wider = self._widened(call)
@@ -207,14 +197,8 @@ class Function:
                     f"{self._name!r} creates a Variable ({variable.name}) on every call, at {source}; a traced function may create Variables only "
                     "once, on its first call. Create it outside the function, or guard it: `if self.v is None: self.v = td.Variable(...)`"
                 )
-        if wider is not call:
-            self._relaxed.append(concrete)
-        elif self.signature.specs is not None:
-            self._relaxed = [concrete]
-        else:
-            for key in [key for key in list(self._traces) if key.is_gone]:
-                self._traces.pop(key, None)
-            self._traces[call.key] = concrete
+        self._fast.clear()  # the next call of each trace goes by the cache, which so learns what is in use
+        self._traces.add(concrete, call.key if wider is call else None)
         return concrete
 
     def _run_trace(self, call: Call) -> tuple[ConcreteFunction, list[Any]]:
@@ -240,7 +224,7 @@ class Function:
             return Call(Key(key.structure, self._signature_parts(call), key.context), call.leaves)
         if not self._reduce_retracing:
             return call
-        for concrete in [*self._relaxed, *self._traces.values()]:
+        for concrete in [*self._traces.relaxed, *self._traces.exact.values()]:
             parts = common_parts(concrete.key, key)
             if parts is not None and parts != key.parts:
                 return Call(Key(key.structure, parts, key.context), call.leaves)
@@ -298,7 +282,7 @@ class Function:
 
     def concrete_functions(self) -> list[ConcreteFunction]:
         """Every trace there is."""
-        return [*self._traces.values(), *self._relaxed]
+        return self._traces.all()
 
     def experimental_get_tracing_count(self) -> int:
         """How often the Python function has been traced."""
@@ -316,7 +300,6 @@ class Function:
         """Forget every trace."""
         self._fast.clear()
         self._traces.clear()
-        self._relaxed.clear()
 
     # ------------------------------------------------------------------ methods
 

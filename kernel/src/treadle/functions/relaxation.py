@@ -14,10 +14,10 @@ def covers(wide: Key, narrow: Key) -> bool:
     """True if a trace for ``wide`` serves a call of signature ``narrow``."""
     if wide.structure != narrow.structure or wide.context != narrow.context:
         return False
-    return all(partcovers(w, n) for w, n in zip(wide.parts, narrow.parts, strict=True))
+    return all(_part_covers(w, n) for w, n in zip(wide.parts, narrow.parts, strict=True))
 
 
-def partcovers(wide: Any, narrow: Any) -> bool:
+def _part_covers(wide: Any, narrow: Any) -> bool:
     if isinstance(wide, TensorPart) and isinstance(narrow, TensorPart):
         if wide.dtype is not narrow.dtype:
             return False

@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 import logging
 import threading
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from treadle.functions.signature import Key, PythonPart, TensorPart, VariablePart
@@ -14,6 +15,7 @@ MANY = 6
 """Traces of one function from which a warning is worth it."""
 
 _MOST_LOGGED = 10_000
+_MOST_REMEMBERED = 1_000
 
 
 class TraceRecord(NamedTuple):
@@ -42,7 +44,7 @@ def trace_log() -> list[TraceRecord]:
 
 
 class History:
-    """The traces of one function, and the one warning that it may give.
+    """The traces of one function (the last thousand), and the one warning that it may give.
 
     Args:
         name: of the function.
@@ -50,8 +52,9 @@ class History:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.records: list[TraceRecord] = []
-        self._keys: list[Key] = []
+        self.records: collections.deque[TraceRecord] = collections.deque(maxlen=_MOST_REMEMBERED)
+        self._keys: collections.deque[Key] = collections.deque(maxlen=_MOST_REMEMBERED)
+        self._count = 0
         self._warned = False
         self._lock = threading.Lock()
 
@@ -62,21 +65,22 @@ class History:
             record = TraceRecord(self.name, cause, seconds)
             self.records.append(record)
             self._keys.append(key)
-            warn = len(self.records) >= MANY and not self._warned
+            self._count += 1
+            warn = self._count >= MANY and not self._warned
             self._warned = self._warned or warn
         _log.append(record)
         if warn:
-            _LOGGER.warning(
-                "%r has been traced %d times, which costs more than it saves; the last time since %s", self.name, len(self.records), cause
-            )
+            _LOGGER.warning("%r has been traced %d times, which costs more than it saves; the last time since %s", self.name, self._count, cause)
 
     def explain(self) -> str:
         """One line a trace."""
-        lines = [f"trace {i}: {r.cause} ({r.seconds * 1e3:.1f} ms)" for i, r in enumerate(self.records, 1)]
-        return "\n".join([f"{self.name}: {len(self.records)} trace{'s' if len(self.records) != 1 else ''}", *lines])
+        with self._lock:
+            count, records = self._count, list(self.records)
+        lines = [f"trace {i}: {r.cause} ({r.seconds * 1e3:.1f} ms)" for i, r in enumerate(records, count - len(records) + 1)]
+        return "\n".join([f"{self.name}: {count} trace{'s' if count != 1 else ''}", *lines])
 
 
-def why(earlier: list[Key], key: Key, paths: list[str]) -> str:
+def why(earlier: Sequence[Key], key: Key, paths: list[str]) -> str:
     """Why a signature was traced, in terms of the nearest of the earlier ones."""
     if not earlier:
         return "first call"
