@@ -1233,7 +1233,7 @@ def function(
         experimental_attributes: kept, without effect.
         experimental_relax_shapes: the older name of ``reduce_retracing``.
         experimental_compile: the older name of ``jit_compile``.
-        experimental_follow_type_hints: kept, without effect.
+        experimental_follow_type_hints: convert Python numbers to tensors for parameters annotated ``td.Tensor``, so that one trace serves them all.
 
     Returns:
         A callable ``Function``.

@@ -9,7 +9,8 @@ from treadle.conversion import convert_to_tensor
 from treadle.dtypes import DType
 from treadle.errors import DTypeError, ShapeError
 from treadle.functions.atomic import AtomicFunction
-from treadle.functions.signature import Key, TensorPart, VariablePart
+from treadle.functions.signature import Key, TensorPart, TypePart, VariablePart
+from treadle.functions.trace_types import FunctionType
 from treadle.graph.func_graph import FuncGraph
 from treadle.tensor import Tensor
 from treadle.tensorspec import TensorSpec
@@ -86,16 +87,30 @@ class ConcreteFunction:
     def structured_input_signature(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """The arguments' specs, as ``(args, kwargs)``."""
         names = iter(self.names)
-        leaves = [
-            TensorSpec(part.dims, part.dtype, next(names))
-            if isinstance(part, TensorPart)
-            else part
-            if isinstance(part, VariablePart)
-            else getattr(part, "value", part)
-            for part in self.key.parts
-        ]
+        leaves: list[Any] = []
+        for part in self.key.parts:
+            if isinstance(part, TensorPart):
+                leaves.append(TensorSpec(part.dims, part.dtype, next(names)))
+            elif isinstance(part, VariablePart):
+                next(names)
+                leaves.append(part)
+            elif isinstance(part, TypePart):
+                for _ in part.tensors:
+                    next(names)
+                leaves.append(part.type)
+            else:
+                leaves.append(part.python)
         result: tuple[tuple[Any, ...], dict[str, Any]] = self.key.structure.unflatten(leaves)
         return result
+
+    @property
+    def function_type(self) -> FunctionType:
+        """The inputs by name with their specs, and the specs of the results."""
+        annotations = [
+            TensorSpec(p.dims if isinstance(p, TensorPart) else p.shape, p.dtype, n) for n, p in zip(self.names, self.key.inputs, strict=True)
+        ]
+        parameters = [FunctionType.parameter(name, spec) for name, spec in zip(self.names, annotations, strict=True)]
+        return FunctionType(parameters, return_annotation=self.structured_outputs)
 
     @property
     def structured_outputs(self) -> Any:
@@ -130,7 +145,7 @@ class ConcreteFunction:
         """Call with the tensors of the signature, by position or by name; Python values of the trace may be left out or repeated."""
         given = [leaf for leaf in nest.flatten(args) if leaf is None or not isinstance(leaf, str | bool | DType)]
         given = [leaf for leaf in given if leaf is not None]
-        parts = [part for part in self.key.parts if isinstance(part, TensorPart | VariablePart)]
+        parts = self.key.inputs
         if len(given) > len(parts) and not kwargs:
             leaves = nest.flatten(args)
             if len(leaves) == len(self.key.parts):
@@ -157,10 +172,7 @@ class ConcreteFunction:
 
     def pretty_printed_signature(self, verbose: bool = True) -> str:
         """The signature as text."""
-        arguments = ", ".join(
-            f"{name}: {part!r}"
-            for name, part in zip(self.names, [p for p in self.key.parts if isinstance(p, TensorPart | VariablePart)], strict=True)
-        )
+        arguments = ", ".join(f"{name}: {part!r}" for name, part in zip(self.names, self.key.inputs, strict=True))
         python = [repr(p) for p in self.key.parts if not isinstance(p, TensorPart | VariablePart)]
         fixed = f"; fixed: {', '.join(python)}" if python else ""
         return f"{self.name}({arguments}{fixed}) -> {self.structured_outputs!r}"

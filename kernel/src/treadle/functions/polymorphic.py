@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import time
 import types
 import weakref
+from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
@@ -82,7 +84,7 @@ class Function:
             self._name = getattr(python_function.func, "__name__", "partial")
         self._given_signature = signature
         if input_signature is not None and signature is None and not _may_be_method(python_function):
-            self._given_signature = Signature(python_function, input_signature, self._name)
+            self._given_signature = self._signature_of()
         self._instance: Callable[[], Any] | None = None
         self._fast: dict[Any, Any] = {}
         self._traces = TraceCache()
@@ -96,8 +98,12 @@ class Function:
     def signature(self) -> Signature:
         """How the function takes its arguments."""
         if self._given_signature is None:
-            self._given_signature = Signature(self._python_function, self._input_signature, self._name)
+            self._given_signature = self._signature_of()
         return self._given_signature
+
+    def _signature_of(self, bound: int = 0) -> Signature:
+        follow = bool(self._options.get("follow_type_hints"))
+        return Signature(self._python_function, self._input_signature, self._name, bound, follow)
 
     @property
     def python_function(self) -> Callable[..., Any]:
@@ -274,7 +280,7 @@ class Function:
         Without arguments, that of the input signature, or the only one there is.
         """
         if not args and not kwargs and self.signature.specs is not None:
-            bound = self.signature.python.bind(*self.signature.specs.values())
+            bound = inspect.BoundArguments(self.signature.python, OrderedDict(self.signature.specs))
             args, kwargs = bound.args, bound.kwargs
         concrete, _ = self._find(args, kwargs)
         concrete.atomic.executable()
@@ -311,7 +317,7 @@ class Function:
         except TypeError:
             bound = None
         if bound is None:
-            signature = Signature(self._python_function, self._input_signature, self._name, bound=1)
+            signature = self._signature_of(bound=1)
             bound = Function(self._python_function, self._input_signature, self._autograph, self._reduce_retracing, self._options, signature)
             try:
                 bound._instance = weakref.ref(instance)
@@ -324,6 +330,10 @@ class Function:
         return Function(self._python_function, self._input_signature, self._autograph, self._reduce_retracing, self._options)
 
     __copy__ = lambda self: self.__deepcopy__({})  # noqa: E731
+
+    def __reduce__(self) -> str:
+        """Pickled by reference, as Python's own functions are."""
+        return str(getattr(self, "__qualname__", self._name))
 
     def __repr__(self) -> str:
         return f"<td.function {self._name!r} with {len(self.concrete_functions())} traces>"
@@ -343,6 +353,9 @@ class BoundFunction:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._function, name)
+
+    def __reduce__(self) -> Any:
+        return getattr, (self.__self__, self._function.name)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, BoundFunction) and self._function is other._function
@@ -403,12 +416,16 @@ def function(
         experimental_attributes: kept, without effect.
         experimental_relax_shapes: the older name of ``reduce_retracing``.
         experimental_compile: the older name of ``jit_compile``.
-        experimental_follow_type_hints: kept, without effect.
+        experimental_follow_type_hints: convert Python numbers to tensors for parameters annotated ``td.Tensor``, so that one trace serves them all.
 
     Returns:
         A callable ``Function``.
     """
-    options = {"jit_compile": jit_compile if jit_compile is not None else experimental_compile, "experimental_implements": experimental_implements}
+    options = {
+        "jit_compile": jit_compile if jit_compile is not None else experimental_compile,
+        "experimental_implements": experimental_implements,
+        "follow_type_hints": bool(experimental_follow_type_hints),
+    }
     relax = bool(reduce_retracing or experimental_relax_shapes)
 
     def decorate(f: Any) -> Any:

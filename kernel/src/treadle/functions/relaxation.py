@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from treadle.functions.signature import Key, TensorPart
+from treadle.functions.signature import Key, TensorPart, TypePart
 
 
 def covers(wide: Key, narrow: Key) -> bool:
@@ -26,6 +26,9 @@ def _part_covers(wide: Any, narrow: Any) -> bool:
         if narrow.dims is None or len(wide.dims) != len(narrow.dims):
             return False
         return all(w is None or w == n for w, n in zip(wide.dims, narrow.dims, strict=True))
+    if isinstance(wide, TypePart) and isinstance(narrow, TypePart):
+        same_tensors = len(wide.tensors) == len(narrow.tensors) and all(map(_part_covers, wide.tensors, narrow.tensors))
+        return same_tensors and (wide.type == narrow.type or narrow.type.is_subtype_of(wide.type))
     return bool(wide == narrow)
 
 

@@ -118,6 +118,5 @@ def _cause(path: str, before: Any, now: Any) -> str:
 
 
 def _shown(part: PythonPart) -> str:
-    value = part.value[0] if part.type is float and isinstance(part.value, tuple) else part.value
-    text = repr(value)
+    text = repr(part)
     return text if len(text) < 40 else text[:37] + "..."

@@ -22,6 +22,7 @@ from treadle.conversion import convert_to_tensor
 from treadle.dims import Dim, with_symbols
 from treadle.dtypes import DType
 from treadle.errors import DTypeError, InvalidArgumentError
+from treadle.functions.trace_types import TraceType
 from treadle.shapes import TensorShape
 from treadle.tensor import Tensor
 from treadle.tensorspec import TensorSpec
@@ -88,14 +89,31 @@ class VariablePart(NamedTuple):
         return f"Variable {self.dtype.name}{self.shape}"
 
 
+class TypePart(NamedTuple):
+    """An object in a key that says itself by what it counts, with the tensors in it."""
+
+    type: TraceType
+    tensors: tuple[TensorPart, ...]
+
+    def __repr__(self) -> str:
+        return repr(self.type)
+
+
 class PythonPart(NamedTuple):
     """A Python value in a key."""
 
     type: type
     value: Any
 
+    @property
+    def python(self) -> Any:
+        """The value as it was given; of an object that counts by identity, what stands for it."""
+        if self.type is float:
+            return self.value[0] if isinstance(self.value, tuple) else math.nan
+        return self.value
+
     def __repr__(self) -> str:
-        return repr(self.value)
+        return repr(self.python)
 
 
 def _dims_text(dims: Any) -> str:
@@ -114,6 +132,17 @@ class Key(NamedTuple):
     structure: Any
     parts: tuple[Any, ...]
     context: Any
+
+    @property
+    def inputs(self) -> list[TensorPart | VariablePart]:
+        """The parts that are inputs of the graph, in order."""
+        found: list[TensorPart | VariablePart] = []
+        for part in self.parts:
+            if isinstance(part, TensorPart | VariablePart):
+                found.append(part)
+            elif isinstance(part, TypePart):
+                found += part.tensors
+        return found
 
     @property
     def is_gone(self) -> bool:
@@ -141,7 +170,13 @@ class Call(NamedTuple):
     @property
     def inputs(self) -> list[Any]:
         """The leaves that are inputs of the graph."""
-        return [leaf for leaf, part in zip(self.leaves, self.key.parts, strict=True) if isinstance(part, TensorPart | VariablePart)]
+        found: list[Any] = []
+        for leaf, part in zip(self.leaves, self.key.parts, strict=True):
+            if isinstance(part, TensorPart | VariablePart):
+                found.append(leaf)
+            elif isinstance(part, TypePart) and part.tensors:
+                found += _tensors_in(part.type, leaf)
+        return found
 
 
 class Signature:
@@ -151,9 +186,10 @@ class Signature:
         function: the Python function.
         input_signature: specs that every call must fit, or None.
         bound: how many leading parameters are bound already (``self``).
+        follow_type_hints: convert numbers to tensors for parameters that are annotated ``td.Tensor``.
     """
 
-    def __init__(self, function: Callable[..., Any], input_signature: Any, name: str, bound: int = 0) -> None:
+    def __init__(self, function: Callable[..., Any], input_signature: Any, name: str, bound: int = 0, follow_type_hints: bool = False) -> None:
         self.name = name
         try:
             self.python = inspect.signature(function)
@@ -164,7 +200,28 @@ class Signature:
         parameters = list(self.python.parameters.values())[bound:]
         self.python = self.python.replace(parameters=parameters)
         self.parameters = parameters
-        self.specs = None if input_signature is None else self._bind_specs(input_signature)
+        self._hinted = self._annotated_tensors(function) if follow_type_hints else frozenset()
+        self.specs = self._annotated_specs(function) if input_signature is None else self._bind_specs(input_signature)
+
+    def _annotated_specs(self, function: Callable[..., Any]) -> dict[str, Any] | None:
+        """The specs that parameters are annotated with, ``def f(x: td.TensorSpec([None], td.float32))``; None if there are none."""
+        specs = {}
+        for parameter in self.parameters:
+            spec = parameter.annotation
+            if isinstance(spec, str) and "Spec" in spec:  # no other text is looked at
+                spec = _evaluated(spec, function)
+            if spec is not parameter.empty and _is_specs(spec) and parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+                specs[parameter.name] = spec
+        return specs or None
+
+    def _annotated_tensors(self, function: Callable[..., Any]) -> frozenset[str]:
+        """The parameters that are annotated ``td.Tensor``."""
+        found = set()
+        for parameter in self.parameters:
+            hint = parameter.annotation
+            if (_evaluated(hint, function) if isinstance(hint, str) else hint) is Tensor:
+                found.add(parameter.name)
+        return frozenset(found)
 
     def _bind_specs(self, given: Any) -> dict[str, Any]:
         if not isinstance(given, list | tuple):
@@ -195,6 +252,10 @@ class Signature:
         except TypeError as error:
             raise TypeError(f"{self.name}{self.python}: {error}") from None
         bound.apply_defaults()
+        for name in self._hinted:
+            value = bound.arguments[name]
+            if isinstance(value, bool | int | float | complex):
+                bound.arguments[name] = convert_to_tensor(value)
         return bound.args, bound.kwargs
 
     def _leave_out_variables(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -280,6 +341,25 @@ class Signature:
         return value
 
 
+def _is_specs(value: Any) -> bool:
+    """True for a spec or a nested structure of them."""
+    if isinstance(value, str | type) or not (isinstance(value, TensorSpec) or nest.is_nested(value)):
+        return False
+    leaves = nest.flatten(value)
+    return bool(leaves) and all(isinstance(leaf, TensorSpec) for leaf in leaves)
+
+
+def _evaluated(annotation: str, function: Callable[..., Any]) -> Any:
+    """An annotation that was kept as text; the text itself where a name in it is not known there."""
+    inner = inspect.unwrap(function)
+    inner = getattr(inner, "func", inner)
+    known = {**getattr(inner, "__globals__", {}), **(inspect.getclosurevars(inner).nonlocals if isinstance(inner, types.FunctionType) else {})}
+    try:
+        return eval(annotation, known)  # what Python itself does for an annotation that is not kept as text
+    except Exception:
+        return annotation
+
+
 def _fits(wanted: TensorShape, given: TensorShape) -> bool:
     return given.is_subtype_of(wanted) or (wanted.is_compatible_with(given) and not given.is_fully_defined())
 
@@ -325,7 +405,28 @@ def _part(leaf: Any, position: int, variables: dict[int, int]) -> tuple[Any, Any
     if protocol is not None:
         tensor = protocol(leaf)
         return tensor, TensorPart(tensor.dtype, _key_dims(tensor.dims))
+    if hasattr(kind, "__tf_tracing_type__"):
+        return leaf, _type_part(leaf)
     return leaf, PythonPart(kind, ByIdentity(leaf))
+
+
+def _type_part(leaf: Any) -> TypePart:
+    """The part of an object with a tracing type of its own.
+
+    Raises:
+        TypeError: what it gives is no ``TraceType``, or has tensors that do not fit it.
+    """
+    given = leaf.__tf_tracing_type__(None)
+    if not isinstance(given, TraceType):
+        raise TypeError(f"{type(leaf).__name__}.__tf_tracing_type__ gives {given!r}; expected an instance of a td.types.experimental.TraceType")
+    specs, tensors = list(given.flatten()), _tensors_in(given, leaf)
+    if len(specs) != len(tensors) or any(not isinstance(s, TensorSpec) or not s.is_compatible_with(t) for s, t in zip(specs, tensors, strict=True)):
+        raise TypeError(f"{given!r} has the tensors {specs!r} by flatten(), and to_tensors gives {tensors!r}; they must agree one by one")
+    return TypePart(given, tuple(TensorPart(s.dtype, None if s.shape.rank is None else tuple(s.shape.as_list())) for s in specs))
+
+
+def _tensors_in(trace_type: TraceType, value: Any) -> list[Any]:
+    return [convert_to_tensor(t) for t in trace_type.to_tensors(value)]
 
 
 def _key_dims(dims: Any) -> Any:

@@ -7,7 +7,7 @@ import itertools
 from treadle import settings
 from treadle.functions.concrete import ConcreteFunction
 from treadle.functions.relaxation import covers
-from treadle.functions.signature import Key
+from treadle.functions.signature import Key, TypePart
 
 _now = itertools.count(1).__next__
 
@@ -28,7 +28,8 @@ class TraceCache:
         """The trace for a signature."""
         found = self.exact.get(key)
         if found is None:
-            for concrete in self.relaxed:
+            typed = any(isinstance(part, TypePart) for part in key.parts)
+            for concrete in self.all() if typed else self.relaxed:
                 if covers(concrete.key, key):
                     found = concrete
                     break

@@ -13,7 +13,7 @@ from treadle.collector import without_collector
 from treadle.conversion import convert_to_tensor
 from treadle.functions.atomic import AtomicFunction
 from treadle.functions.concrete import ConcreteFunction, Static
-from treadle.functions.signature import Call, TensorPart, VariablePart, spec_of_part
+from treadle.functions.signature import Call, TensorPart, TypePart, VariablePart, spec_of_part
 from treadle.graph.func_graph import FuncGraph
 from treadle.graph.graph import Value
 from treadle.state import LOCAL
@@ -55,20 +55,25 @@ def trace(function: Callable[..., Any], name: str, call: Call, paths: list[str])
 def _placeholders(graph: FuncGraph, call: Call, paths: list[str]) -> tuple[list[Any], list[str]]:
     leaves: list[Any] = []
     names: list[str] = []
-    first: dict[int, Value] = {}
-    for i, (leaf, part) in enumerate(zip(call.leaves, call.key.parts, strict=True)):
-        if not isinstance(part, TensorPart | VariablePart):
-            leaves.append(leaf)
-            continue
-        value = graph.placeholder(spec_of_part(part), paths[i])
+
+    def placeholder(part: Any, path: str) -> Value:
+        value = graph.placeholder(spec_of_part(part), path)
         names.append(value.node.attrs["name"])
-        if isinstance(part, VariablePart):
+        return value
+
+    for i, (leaf, part) in enumerate(zip(call.leaves, call.key.parts, strict=True)):
+        if isinstance(part, TensorPart):
+            leaves.append(SymbolicTensor(placeholder(part, paths[i])))
+        elif isinstance(part, VariablePart):
+            value = placeholder(part, paths[i])
             if part.alias == i:
-                first[i] = value
                 graph.bind_variable(leaf, value)
             leaves.append(leaf)
+        elif isinstance(part, TypePart):
+            tensors = [SymbolicTensor(placeholder(p, paths[i])) for p in part.tensors]
+            leaves.append(part.type.from_tensors(iter(tensors)) if tensors else part.type.placeholder_value(None))
         else:
-            leaves.append(SymbolicTensor(value))
+            leaves.append(leaf)
     return leaves, names
 
 

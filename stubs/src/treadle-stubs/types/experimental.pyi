@@ -8,3 +8,7 @@ from treadle.functions.concrete import ConcreteFunction as ConcreteFunction
 from treadle.functions.polymorphic import Function as Callable
 from treadle.functions.polymorphic import Function as GenericFunction
 from treadle.functions.polymorphic import Function as PolymorphicFunction
+from treadle.functions.trace_types import FunctionType as FunctionType
+from treadle.functions.trace_types import SupportsTracingProtocol as SupportsTracingProtocol
+from treadle.functions.trace_types import TensorLike as TensorLike
+from treadle.functions.trace_types import TraceType as TraceType

@@ -1,0 +1,225 @@
+"""Signatures from annotations, and objects that say themselves by what they count."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import sys
+import types
+
+import numpy as np
+import pytest
+
+import treadle as td
+
+
+def test_an_annotated_spec_stands_for_an_input_signature(tf, toy):
+    seen = []
+
+    @tf.function
+    def f(x: td.TensorSpec([None], td.float32), k=1, *, y: td.TensorSpec([], td.float32) = 2.0):
+        seen.append(x.shape.as_list())
+        return toy.add(toy.mul(x, y), x)
+
+    np.testing.assert_array_equal(f([1.0, 2.0]), [3, 6])
+    np.testing.assert_array_equal(f(tf.constant([5.0]), y=3.0), [20])
+    assert seen == [[None]]
+    f([1.0], 2)
+    assert len(seen) == 2  # what has no spec counts as ever
+    with pytest.raises(TypeError, match=r"f: x must be float32\[None\] by the input_signature, got int32\[2\]"):
+        f(tf.constant([1, 2]))
+    assert f.get_concrete_function().structured_input_signature[0][0] == tf.TensorSpec([None], tf.float32, "x")
+
+
+def test_an_annotation_may_name_what_is_local_to_the_program(tf, toy):
+    spec = td.TensorSpec([None], td.float32)
+    count = []
+
+    @tf.function
+    def f(x: spec):
+        count.append(spec)
+        return toy.add(x, x)
+
+    for n in (1, 2, 3):
+        f(np.ones(n, np.float32))
+    assert len(count) == (3 if isinstance(f.python_function.__annotations__["x"], str) else 1)
+
+
+def test_an_input_signature_goes_before_annotations(tf, toy):
+    @tf.function(input_signature=[td.TensorSpec([2], td.int32)])
+    def f(x: td.TensorSpec([None], td.float32)):
+        return toy.add(x, x)
+
+    assert f([1, 2]).dtype is tf.int32
+
+
+def test_numbers_for_annotated_tensors_are_tensors_when_hints_are_followed(tf, toy):
+    traced = []
+
+    def f(x: td.Tensor, k: td.Tensor = 1.0, n: int = 1):
+        traced.append(n)
+        return toy.mul(x, k)
+
+    followed = tf.function(f, experimental_follow_type_hints=True)
+    assert [float(followed(tf.constant(2.0), float(k))) for k in range(4)] == [0, 2, 4, 6]
+    assert float(followed(3.0)) == 3.0
+    assert len(traced) == 1
+    followed(3.0, n=2)
+    assert len(traced) == 2
+    plain = tf.function(f)
+    plain(tf.constant(2.0), 1.0)
+    plain(tf.constant(2.0), 2.0)
+    assert len(traced) == 4
+
+
+class Kind(td.types.experimental.TraceType):
+    def __init__(self, name):
+        self.name = name
+
+    def is_subtype_of(self, other):
+        return isinstance(other, Kind) and (other.name == self.name or other.name == "any")
+
+    def most_specific_common_supertype(self, others):
+        return self if all(o == self for o in others) else Kind("any")
+
+    def placeholder_value(self, placeholder_context=None):
+        return self.name
+
+    def __hash__(self):
+        return hash(self.name)
+
+    def __eq__(self, other):
+        return isinstance(other, Kind) and self.name == other.name
+
+    def __repr__(self):
+        return f"Kind({self.name})"
+
+
+class Fruit:
+    def __init__(self, name):
+        self.name = name
+
+    def __tf_tracing_type__(self, context):
+        return Kind(self.name)
+
+
+class Pair:
+    def __init__(self, first, second):
+        self.first, self.second = first, second
+
+    def __tf_tracing_type__(self, context):
+        return PairKind("pair")
+
+
+class PairKind(Kind):
+    def flatten(self):
+        return [td.TensorSpec([], td.float32), td.TensorSpec([None], td.float32)]
+
+    def to_tensors(self, value):
+        return [value.first, value.second]
+
+    def from_tensors(self, tensors):
+        return Pair(next(tensors), next(tensors))
+
+
+def test_objects_with_a_tracing_type_share_a_trace_by_it(tf, toy):
+    seen = []
+
+    @tf.function
+    def eat(fruit, x):
+        seen.append(fruit)
+        return toy.add(x, x)
+
+    for _ in range(3):
+        eat(Fruit("apple"), tf.constant(1.0))
+        eat(Fruit("pear"), tf.constant(1.0))
+    assert seen == ["apple", "pear"]  # the function sees the placeholder
+    assert isinstance(Fruit("apple"), td.types.experimental.SupportsTracingProtocol)
+    assert "Kind(apple)" in repr(eat.explain()) or "Kind(pear)" in repr(eat.explain())
+
+
+def test_a_trace_for_a_wider_type_serves_narrower_ones(tf, toy):
+    seen = []
+
+    @tf.function
+    def eat(fruit, x):
+        seen.append(fruit)
+        return toy.add(x, x)
+
+    eat(Fruit("any"), tf.constant(1.0))
+    eat(Fruit("apple"), tf.constant(1.0))
+    assert seen == ["any"]
+
+
+def test_tensors_in_a_tracing_type_are_inputs(tf, toy):
+    count = []
+
+    @tf.function
+    def f(pair, y):
+        count.append(type(pair).__name__)
+        return toy.add(toy.mul(pair.second, pair.first), y)
+
+    for n in (1, 3):
+        x = tf.constant(np.arange(n, dtype=np.float32))
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            result = f(Pair(tf.constant(2.0), x), tf.constant(1.0))
+        np.testing.assert_array_equal(result, 2 * np.arange(n) + 1)
+        np.testing.assert_array_equal(tape.gradient(result, x), [2.0] * n)
+    assert count == ["Pair"]
+    concrete = f.concrete_functions()[0]
+    assert concrete.names == ["pair", "pair_1", "y"]
+    assert list(concrete.function_type.parameters) == concrete.names
+
+
+def test_a_tracing_type_that_is_none_is_refused(tf):
+    class Odd:
+        def __tf_tracing_type__(self, context):
+            return 3
+
+    with pytest.raises(TypeError, match=r"Odd\.__tf_tracing_type__ gives 3; expected an instance of a td\.types\.experimental\.TraceType"):
+        tf.function(lambda x: 1)(Odd())
+
+
+def test_the_signature_of_a_trace_shows_numbers_as_they_were_given_and_variables_by_position(tf, toy):
+    f = tf.function(lambda v, x, k: toy.mul(toy.mul(v, x), k))
+    concrete = f.get_concrete_function(tf.Variable(2.0), tf.TensorSpec([], tf.float32), 3.0)
+    (_, x, k), _ = concrete.structured_input_signature
+    assert (x.name, k) == ("x", 3.0)
+    assert "fixed: 3.0" in concrete.pretty_printed_signature()
+
+
+def test_tensor_like_is_what_converts_by_itself():
+    for value in (1, 2.0, True, 1j, np.float32(1), np.ones(2), td.constant(1.0), td.Variable(1.0)):
+        assert isinstance(value, td.types.experimental.TensorLike)
+    assert not isinstance("text", td.types.experimental.TensorLike)
+
+
+@td.function
+def by_reference(x):
+    return x
+
+
+class Model:
+    @td.function
+    def call(self, x):
+        return x
+
+
+def test_copies_trace_anew(tf, toy):
+    f = tf.function(lambda x: toy.add(x, x))
+    f(tf.constant(1.0))
+    for twin in (copy.copy(f), copy.deepcopy(f)):
+        assert float(twin(tf.constant(2.0))) == 4.0
+        assert twin.experimental_get_tracing_count() == 1
+    assert copy.deepcopy({"f": f})["f"] is not f
+
+
+def test_pickles_are_references(tf, monkeypatch):
+    monkeypatch.setitem(sys.modules, __name__, sys.modules.get(__name__) or types.SimpleNamespace(by_reference=by_reference, Model=Model))
+    assert pickle.loads(pickle.dumps(by_reference)) is by_reference
+    assert pickle.loads(pickle.dumps(Model.call)) is Model.call
+    model = pickle.loads(pickle.dumps(Model().call)).__self__
+    assert isinstance(model, Model)
+    with pytest.raises((pickle.PicklingError, AttributeError), match="lambda"):
+        pickle.dumps(tf.function(lambda x: x))
