@@ -212,7 +212,16 @@ class _NodeTable(dict[type, "_Node | None"]):
         return node
 
 
+class _ExpandedTable(dict[type, "_Node | None"]):
+    """Class -> its node where composites are taken apart too."""
+
+    def __missing__(self, cls: type) -> _Node | None:
+        node = self[cls] = _NODES[cls]
+        return node
+
+
 _NODES = _NodeTable({list: _List(list), tuple: _Node(tuple), dict: _Dict(dict)})
+_EXPANDED = _ExpandedTable()
 _BUILTIN = (list, tuple, dict)
 
 
@@ -220,20 +229,24 @@ def register(
     cls: type,
     flatten_fn: Callable[[Any], tuple[Iterable[Any], Hashable]],
     unflatten_fn: Callable[[Any, list[Any]], Any],
+    composite: bool = False,
 ) -> None:
     """Make instances of exactly ``cls`` nested structures. A second registration replaces the first.
 
     Args:
         cls: the class; its subclasses are not meant.
         flatten_fn: an instance -> (its children, what else defines it; the latter hashable and free of leaves).
-        unflatten_fn: (what else defines it, a list of children) -> an instance.
+        unflatten_fn: (what else defines it, a list of children) -> an instance; the children may be of any kind.
+        composite: an instance stands for one tensor: a leaf unless ``expand_composites`` is asked for. Traced functions take it apart always.
 
     Raises:
         ValueError: ``cls`` is list, tuple or dict.
     """
     if cls in _BUILTIN:
         raise ValueError(f"nest.register: {cls.__name__} is built in and cannot be replaced; register a subclass")
-    _NODES[cls] = _Registered(cls, flatten_fn, unflatten_fn)
+    node = _Registered(cls, flatten_fn, unflatten_fn)
+    _NODES[cls] = None if composite else node
+    _EXPANDED[cls] = node
 
 
 def is_nested(seq: Any) -> bool:
@@ -246,7 +259,7 @@ def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:
 
     Args:
         structure: any value; a leaf gives a list of itself.
-        expand_composites: accepted for TensorFlow's signature; treadle has no composite tensors.
+        expand_composites: take apart what stands for one tensor and is made of several, such as ``td.IndexedSlices``.
 
     Returns:
         A new list; of a mapping, by sorted key.
@@ -258,20 +271,20 @@ def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:
         TensorFlow 2.21, ``tf.nest.flatten``.
     """
     leaves: list[Any] = []
-    _flatten(structure, leaves)
+    _flatten(structure, leaves, _EXPANDED if expand_composites else _NODES)
     return leaves
 
 
-def _flatten(value: Any, leaves: list[Any]) -> None:
-    node = _NODES[type(value)]
+def _flatten(value: Any, leaves: list[Any], nodes: dict[type, _Node | None]) -> None:
+    node = nodes[type(value)]
     if node is None:
         leaves.append(value)
         return
     for child in node.flatten(value)[0]:
-        if _NODES[type(child)] is None:
+        if nodes[type(child)] is None:
             leaves.append(child)
         else:
-            _flatten(child, leaves)
+            _flatten(child, leaves, nodes)
 
 
 def flatten_with_path(structure: Any) -> list[tuple[Path, Any]]:
@@ -306,7 +319,7 @@ def pack_sequence_as(structure: Any, flat_sequence: Any, expand_composites: bool
     Args:
         structure: what the result looks like: classes, keys and their order are kept. Its leaves are ignored.
         flat_sequence: a sequence of as many leaves.
-        expand_composites: accepted for TensorFlow's signature; treadle has no composite tensors.
+        expand_composites: take apart what stands for one tensor and is made of several, such as ``td.IndexedSlices``.
 
     Returns:
         A new structure; the one leaf itself when ``structure`` is a leaf.
@@ -323,21 +336,21 @@ def pack_sequence_as(structure: Any, flat_sequence: Any, expand_composites: bool
             f"nest.pack_sequence_as: flat_sequence must be a sequence of leaves, but it is {flat_sequence!r} of type {type(flat_sequence).__name__}"
         )
     leaves = list(flat_sequence)
-    needed = len(flatten(structure))
+    needed = len(flatten(structure, expand_composites))
     if len(leaves) != needed:
         raise ValueError(
             f"nest.pack_sequence_as: the structure has {needed} leaves, but flat_sequence has {len(leaves)} elements; "
             f"structure: {structure!r}, flat_sequence: {flat_sequence!r}"
         )
-    return _pack(structure, iter(leaves))
+    return _pack(structure, iter(leaves), _EXPANDED if expand_composites else _NODES)
 
 
-def _pack(value: Any, leaves: Iterator[Any]) -> Any:
-    node = _NODES[type(value)]
+def _pack(value: Any, leaves: Iterator[Any], nodes: dict[type, _Node | None]) -> Any:
+    node = nodes[type(value)]
     if node is None:
         return next(leaves)
     children, aux = node.flatten(value)
-    return node.unflatten(aux, [_pack(child, leaves) for child in children])
+    return node.unflatten(aux, [_pack(child, leaves, nodes) for child in children])
 
 
 def map_structure(func: Callable[..., Any], *structure: Any, check_types: bool = True, expand_composites: bool = False) -> Any:
@@ -347,7 +360,7 @@ def map_structure(func: Callable[..., Any], *structure: Any, check_types: bool =
         func: takes as many arguments as there are structures.
         *structure: one structure or more, of the same shape.
         check_types: whether the containers' classes must agree too.
-        expand_composites: accepted for TensorFlow's signature; treadle has no composite tensors.
+        expand_composites: take apart what stands for one tensor and is made of several, such as ``td.IndexedSlices``.
 
     Returns:
         A structure like the first, made of the function's results.
@@ -364,13 +377,14 @@ def map_structure(func: Callable[..., Any], *structure: Any, check_types: bool =
     if not structure:
         raise ValueError("nest.map_structure: no structure is given; pass at least one after func")
     first = structure[0]
+    nodes = _EXPANDED if expand_composites else _NODES
     for number, other in enumerate(structure[1:], 2):
-        _check("map_structure", first, other, check_types, (), number)
+        _check("map_structure", first, other, check_types, (), number, nodes)
     if len(structure) == 1:
-        results = [func(leaf) for leaf in flatten(first)]
+        results = [func(leaf) for leaf in flatten(first, expand_composites)]
     else:
-        results = [func(*leaves) for leaves in zip(*map(flatten, structure), strict=True)]
-    return _pack(first, iter(results))
+        results = [func(*leaves) for leaves in zip(*[flatten(s, expand_composites) for s in structure], strict=True)]
+    return _pack(first, iter(results), nodes)
 
 
 def assert_same_structure(nest1: Any, nest2: Any, check_types: bool = True, expand_composites: bool = False) -> None:
@@ -381,7 +395,7 @@ def assert_same_structure(nest1: Any, nest2: Any, check_types: bool = True, expa
         nest2: another.
         check_types: whether classes and the keys of mappings must agree. Even so any two mappings, any two
             lists, and namedtuples of the same name and fields count as alike.
-        expand_composites: accepted for TensorFlow's signature; treadle has no composite tensors.
+        expand_composites: take apart what stands for one tensor and is made of several, such as ``td.IndexedSlices``.
 
     Raises:
         TypeError: ``check_types`` and the classes of two containers differ.
@@ -390,11 +404,11 @@ def assert_same_structure(nest1: Any, nest2: Any, check_types: bool = True, expa
     Sources:
         TensorFlow 2.21, ``tf.nest.assert_same_structure``.
     """
-    _check("assert_same_structure", nest1, nest2, check_types, (), 2)
+    _check("assert_same_structure", nest1, nest2, check_types, (), 2, _EXPANDED if expand_composites else _NODES)
 
 
-def _check(caller: str, a: Any, b: Any, check_types: bool, path: Path, number: int) -> None:
-    node_a, node_b = _NODES[type(a)], _NODES[type(b)]
+def _check(caller: str, a: Any, b: Any, check_types: bool, path: Path, number: int, nodes: dict[type, _Node | None]) -> None:
+    node_a, node_b = nodes[type(a)], nodes[type(b)]
     if node_a is None and node_b is None:
         return
 
@@ -417,7 +431,7 @@ def _check(caller: str, a: Any, b: Any, check_types: bool, path: Path, number: i
     if len(children_a) != len(children_b):
         raise differ(ValueError, f"the lengths {len(children_a)} and {len(children_b)} differ")
     for step, child_a, child_b in zip(steps, children_a, children_b, strict=True):
-        _check(caller, child_a, child_b, check_types, (*path, step), number)
+        _check(caller, child_a, child_b, check_types, (*path, step), number, nodes)
 
 
 def _is_same_type(a: _Node, b: _Node) -> bool:

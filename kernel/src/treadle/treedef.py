@@ -1,6 +1,6 @@
 """What is left of a nested structure when its leaves are taken out: hashable, to key a cache of traces.
 
-What counts as nested is in `treadle.nest`.
+What counts as nested is in `treadle.nest`; what stands for one tensor and is made of several is taken apart here too.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Any
 
 from treadle import nest
 
-_NODES = nest._NODES
+_NODES = nest._EXPANDED
 
 
 class TreeDef(tuple[Any, ...]):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from treadle import nest
+from treadle.autodiff.sweep import dense
 from treadle.errors import InvalidArgumentError, ShapeError
 from treadle.registry import registry
 
@@ -34,7 +35,7 @@ def jacobian(tape: Any, target: Any, sources: Any, unconnected: Any) -> Any:
         for i in range(count):
             seed = reshape(one_hot(i, count, target.dtype), shape)
             for row, gradient in zip(rows, nest.flatten(tape.gradient(target, flat_sources, seed)), strict=True):
-                row.append(gradient)
+                row.append(dense(gradient))
     finally:
         tape._persistent = persistent
         if not persistent:
@@ -70,7 +71,7 @@ def batch_jacobian(tape: Any, target: Any, source: Any, unconnected: Any) -> Any
         for i in range(count):
             row = reshape(one_hot(i, count, target.dtype), (1, *target_shape[1:]))
             seed = registry.role("broadcast_to")(row, target_shape)
-            columns.append(tape.gradient(target, source, seed))
+            columns.append(dense(tape.gradient(target, source, seed)))
     finally:
         tape._persistent = persistent
         if not persistent:

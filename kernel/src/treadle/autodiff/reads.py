@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any, NamedTuple
 
-from treadle import state
+from treadle import nest, state
 from treadle.autodiff.sweep import GradientContext
 from treadle.contracts.op import Op
 from treadle.contracts.spec import Spec
@@ -96,7 +96,7 @@ def _find_out(op: Op, inputs: Any, tensors: list[Any], outputs: list[Any], attrs
                 for entry in inputs
             ]
             context = _Watched(op, arguments, results, attrs, [1] * len(tensors), [], [])
-            given = [g for g in context.pull(cotangents) if isinstance(g, SymbolicTensor)]
+            given = [g for g in nest.flatten(list(context.pull(cotangents)), expand_composites=True) if isinstance(g, SymbolicTensor)]
     except Exception:
         return _everything(tensors, outputs)  # the gradient itself will say what is wrong when it is called
     returned = {g.value for g in given}

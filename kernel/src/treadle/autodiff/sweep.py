@@ -161,7 +161,7 @@ class GradientContext:
         for i, (entry, need, gradient) in enumerate(zip(entries, self.needs, gradients, strict=True)):
             if gradient is None or not need:
                 continue
-            if not isinstance(gradient, Tensor):
+            if not isinstance(gradient, Tensor) and not hasattr(type(gradient), "__treadle_tensor__"):
                 raise self._refused(i, f"{gradient!r} ({type(gradient).__name__})", "a tensor, or None")
             if isinstance(entry, Tensor) and not (gradient.dtype is entry.dtype and gradient.shape.is_compatible_with(entry.shape)):
                 found = f"{gradient.dtype.name} of shape {gradient.shape}"
@@ -221,7 +221,7 @@ def sweep(records: Iterable[Any], cotangents: dict[int, Any], keep: set[int]) ->
                 continue
             if identity in keep:
                 found[identity] = cotangent
-            arrived = [cotangent]
+            arrived = [cotangent if isinstance(cotangent, Tensor) else _for(record, cotangent)]
         else:
             arrived = [take(identity, None) for identity in record.results]
             missing = 0
@@ -232,6 +232,7 @@ def sweep(records: Iterable[Any], cotangents: dict[int, Any], keep: set[int]) ->
                     found[identity] = cotangent
             if missing == len(arrived):
                 continue
+            arrived = [c if c is None or isinstance(c, Tensor) else _for(record, c) for c in arrived]
             if missing and record.zeros:
                 arrived = [zeros(spec) if c is None and spec is not None else c for c, spec in zip(arrived, record.specs, strict=True)]
         for identity, gradient in zip(record.needs, record.pull(arrived), strict=True):
@@ -242,6 +243,20 @@ def sweep(records: Iterable[Any], cotangents: dict[int, Any], keep: set[int]) ->
         if identity in cotangents:
             found[identity] = cotangents[identity]
     return found
+
+
+def dense(cotangent: Any) -> Any:
+    """A cotangent as a tensor; one that holds a few rows of it (``td.IndexedSlices``) is filled up with zeros."""
+    return cotangent if cotangent is None or isinstance(cotangent, Tensor) else cotangent.__treadle_tensor__()
+
+
+def passed_on(cotangents: list[Any]) -> list[Any]:
+    """The way back through the reading of a Variable."""
+    return cotangents
+
+
+def _for(record: Any, cotangent: Any) -> Any:
+    return cotangent if record.pull is passed_on else dense(cotangent)
 
 
 def zeros(spec: Any) -> Any:

@@ -10,7 +10,7 @@ from typing import Any, Self
 
 from treadle import nest, state
 from treadle.autodiff.kept import kept
-from treadle.autodiff.sweep import GradientContext, Record, sweep
+from treadle.autodiff.sweep import GradientContext, Record, passed_on, sweep
 from treadle.contracts.op import Op
 from treadle.conversion import convert_to_tensor
 from treadle.errors import InvalidArgumentError, ShapeError
@@ -208,7 +208,7 @@ class GradientTape:
         if variable._id in self._watched:
             assert self._records is not None
             self._watched.add(identity_of(tensor))
-            self._records.append(Record("read", _same, [variable._id], [tensor._id], [None]))
+            self._records.append(Record("read", passed_on, [variable._id], [tensor._id], [None]))
 
     def touch(self, variable: Variable) -> None:
         """Watch a trainable Variable that a function reads."""
@@ -259,7 +259,7 @@ class GradientTape:
         unconnected = unconnected_gradients if type(unconnected_gradients) is UnconnectedGradients else UnconnectedGradients(unconnected_gradients)
         if self._recording and not self._persistent:
             self._pop()
-        targets = [target] if isinstance(target, Operators) else nest.flatten(target)
+        targets = [target] if isinstance(target, Operators) else nest.flatten(target, expand_composites=True)
         is_flat = type(sources) is list and all(isinstance(s, Operators) for s in sources)
         wanted: list[Any] = sources if is_flat else [sources] if isinstance(sources, Operators) else nest.flatten(sources)
         for source in () if is_flat else wanted:
@@ -362,7 +362,3 @@ def _tensors(op: Op, inputs: Any) -> list[Any]:
     """The tensor inputs in order, sequences spread out; what shapes the result is none of them, though it may be a tensor."""
     entries = [entry for declared, entry in zip(op.inputs, inputs, strict=True) if declared.kind != "host"]
     return [t for entry in entries for t in (entry if isinstance(entry, list | tuple) else (entry,))]
-
-
-def _same(cotangents: list[Any]) -> list[Any]:
-    return cotangents

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from treadle import state
+from treadle.autodiff.sweep import dense
 from treadle.contracts.spec import Spec
 from treadle.dims import with_symbols
 from treadle.dtypes import list_of
@@ -71,8 +72,8 @@ def _pull_call(node: Node, needs: list[int], cotangents: list[Any]) -> list[Any]
         if value.spec.dtype.is_differentiable
     ]
     kept = [control_of(node).inputs[i] for i in half.saved_inputs] + saved
-    gradients = iter(half.backward.call([*arrived, *kept]))
-    return [next(gradients) if there else None for there in half.has_gradient]
+    gradients: list[Any] = half.arranged(half.backward.call([*arrived, *kept]))
+    return gradients
 
 
 def _widen_call(node: Node, wanted: tuple[bool, ...]) -> Any:
@@ -105,8 +106,7 @@ def _pull_cond(node: Node, needs: list[int], cotangents: list[Any]) -> list[Any]
                 if v.spec.dtype.is_differentiable
             ]
             kept = [tensors[i] for i in half.saved_inputs] + [_taken(t, s) for t, s in zip(saved[which], half.computed, strict=True)]
-            gradients = iter(half.backward.call([*arrived, *kept]))
-            found = [next(gradients) if there else None for there in half.has_gradient]
+            found = [dense(g) for g in half.arranged(half.backward.call([*arrived, *kept]))]
             return [_or_zeros(g, inputs[i]) for i, g in enumerate(found) if present[i]]
 
         return run
@@ -143,6 +143,7 @@ class _Half:
         self.backward = halves.backward
         self.saved_inputs = halves.saved_inputs
         self.has_gradient = halves.has_gradient
+        self.arranged = halves.arranged
 
 
 def _widen_cond(node: Node, wanted: tuple[bool, ...]) -> Any:
@@ -223,8 +224,7 @@ def _pull_loop(node: Node, needs: list[int], cotangents: list[Any]) -> list[Any]
             else:
                 arrived.append(cotangents_in[i] if i in cotangents_in else _zeros_of(value, saved_in, half, i))
         kept = _kept(half, node, saved_in, carried, captured)
-        gradients = iter(half.backward.call([*arrived, *kept]))
-        found = [next(gradients) if there else None for there in half.has_gradient]
+        found = [dense(g) for g in half.arranged(half.backward.call([*arrived, *kept]))]
         new = []
         for i, current in zip(floats, carried_in, strict=False):
             new.append(found[i] if found[i] is not None else zeros_like(current))

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from treadle import plugins, state
-from treadle.autodiff.sweep import GradientContext, Record, sweep, zeros_for
+from treadle.autodiff.sweep import GradientContext, Record, passed_on, sweep, zeros_for
 from treadle.contracts.spec import is_concrete
 from treadle.conversion import to_tuples
 from treadle.functions.control_records import graph_record
@@ -19,6 +19,7 @@ from treadle.graph.inline import inlined
 from treadle.graph.structural import CALL, CONDS, CONST, CUSTOM, LOOPS, PLACEHOLDER, READ
 from treadle.registry import registry
 from treadle.symbolic import SymbolicTensor
+from treadle.treedef import TreeDef, flatten_to
 
 if TYPE_CHECKING:
     from treadle.functions.atomic import AtomicFunction
@@ -34,11 +35,19 @@ class Halves:
         has_gradient: per input of the graph.
     """
 
-    def __init__(self, forward: AtomicFunction, backward: AtomicFunction, saved_inputs: list[int], has_gradient: tuple[bool, ...]) -> None:
+    def __init__(
+        self, forward: AtomicFunction, backward: AtomicFunction, saved_inputs: list[int], has_gradient: tuple[bool, ...], form: TreeDef
+    ) -> None:
         self.forward = forward
         self.backward = backward
         self.saved_inputs = saved_inputs
         self.has_gradient = has_gradient
+        self._form = form
+
+    def arranged(self, results: list[Any]) -> list[Any]:
+        """What ``backward`` gave as a gradient per input of the graph, None where there is none; some may be of a few rows only."""
+        gradients = iter(self._form.unflatten(results))
+        return [next(gradients) if is_there else None for is_there in self.has_gradient]
 
     def pull(self, function: AtomicFunction, cotangents: list[Any], outputs: list[Any], saved: list[Any]) -> list[Any]:
         """Gradients per input of ``function``'s graph."""
@@ -47,8 +56,7 @@ class Halves:
             for cotangent, output, value in zip(cotangents, outputs, function.graph.outputs, strict=True)
             if value.spec.dtype.is_differentiable
         ]
-        gradients = iter(self.backward.call([*arrived, *saved]))
-        return [next(gradients) if is_there else None for is_there in self.has_gradient]
+        return self.arranged(self.backward.call([*arrived, *saved]))
 
 
 def split(function: AtomicFunction, wanted: tuple[bool, ...], make: Callable[[FuncGraph, str], AtomicFunction]) -> Halves:
@@ -72,7 +80,9 @@ def split(function: AtomicFunction, wanted: tuple[bool, ...], make: Callable[[Fu
         gradients = graph_gradients(own, outputs, cotangents, [v for v, w in zip(inputs, wanted, strict=True) if w])
     by_input = iter(gradients)
     per_input = [next(by_input) if w else None for w in wanted]
-    found = [joint.value_of(g) for g in per_input if g is not None]
+    leaves: list[Any] = []
+    form = flatten_to([g for g in per_input if g is not None], leaves)
+    found = [joint.value_of(g) for g in leaves]
 
     mine = set(own)
     saved: dict[Value, None] = {}
@@ -122,6 +132,7 @@ def split(function: AtomicFunction, wanted: tuple[bool, ...], make: Callable[[Fu
         make(backward, f"gradient of {function.name}"),
         [position[value] for value in given],
         tuple(g is not None for g in per_input),
+        form,
     )
     plugins.host.call("treadle_trace_finished", function=None, concrete=halves.backward, seconds=0.0)
     return halves
@@ -166,7 +177,7 @@ def graph_gradients(
             outputs.append(-1 if value in ends else identity.get(value, -1))
         specs = [tensor(v) if v.spec.dtype.is_differentiable else None for v in node.outputs]
         if node.op is READ:
-            records.append(Record("read", _same, ids, outputs, specs))
+            records.append(Record("read", passed_on, ids, outputs, specs))
             continue
         if control:
             records.append(graph_record(node, ids, outputs, specs))
@@ -211,7 +222,3 @@ def _past_results(pull: Any, count: int) -> Any:
         return [*[None] * count, *pull(cotangents)]
 
     return past
-
-
-def _same(cotangents: list[Any]) -> list[Any]:
-    return cotangents

@@ -243,21 +243,21 @@ class Function:
         names = [p.name for p in self.signature.parameters]
         args, kwargs = call.key.structure.unflatten(list(range(len(call.leaves))))
         parts = list(call.key.parts)
+
+        def put(spec: Any, value: Any) -> None:
+            positions = nest.flatten(value, expand_composites=True)
+            for leaf, position in zip(nest.flatten(spec), positions, strict=True):
+                if isinstance(leaf, TensorSpec):
+                    parts[position] = TensorPart(leaf.dtype, None if leaf.shape.rank is None else tuple(leaf.shape.as_list()))
+
         star = next((p.name for p in self.signature.parameters if p.kind is p.VAR_POSITIONAL), None)
         for i, value in enumerate(args):
             name = names[i] if i < len(names) and names[i] != star else star
-            if name is None or name not in specs:
-                continue
-            spec = specs[name] if name != star else specs[star][i - names.index(name)]
-            for leaf_spec, position in zip(nest.flatten(spec), nest.flatten(value), strict=True):
-                if isinstance(leaf_spec, TensorSpec):
-                    dims = None if leaf_spec.shape.rank is None else tuple(leaf_spec.shape.as_list())
-                    parts[position] = TensorPart(leaf_spec.dtype, dims)
+            if name is not None and name in specs:
+                put(specs[name] if name != star else specs[star][i - names.index(name)], value)
         for name, value in kwargs.items():
-            for leaf_spec, position in zip(nest.flatten(specs.get(name, [])), nest.flatten(value) if name in specs else [], strict=True):
-                if isinstance(leaf_spec, TensorSpec):
-                    dims = None if leaf_spec.shape.rank is None else tuple(leaf_spec.shape.as_list())
-                    parts[position] = TensorPart(leaf_spec.dtype, dims)
+            if name in specs:
+                put(specs[name], value)
         return tuple(parts)
 
     def _paths(self, call: Call) -> list[str]:
@@ -267,10 +267,10 @@ class Function:
         paths = [""] * len(call.leaves)
         for i, value in enumerate(args):
             name = names[min(i, len(names) - 1)] if names else "args"
-            for position in nest.flatten(value):
+            for position in nest.flatten(value, expand_composites=True):
                 paths[position] = name
         for name, value in kwargs.items():
-            for position in nest.flatten(value):
+            for position in nest.flatten(value, expand_composites=True):
                 paths[position] = name
         return paths
 

@@ -14,9 +14,11 @@ from treadle.contracts.spec import Spec
 from treadle.declare import HostSpec, IndexSpec, gradient, op, public
 from treadle.errors import InvalidArgumentError, ShapeError
 from treadle_ops.arguments import axis_argument, static_value, tensor
-from treadle_ops.broadcasting import shape_of
+from treadle_ops.broadcasting import axis_size, shape_of
+from treadle_ops.indexed_slices import IndexedSlices
 from treadle_ops.inference import INTEGER, dims_of_value, normalize_axis, require_kind
 from treadle_ops.known import carried, known
+from treadle_ops.shaping import reshape_op
 
 
 @op("gather", can_fail=True)
@@ -58,7 +60,23 @@ def gather_grad(g: Spec, indices: IndexSpec, shape: HostSpec, *, axis: int, batc
 @gradient(gather_op)
 def _(ctx: Any, g: Any) -> Any:
     params, indices = ctx.inputs
+    if ctx.axis == 0 and ctx.batch_dims == 0 and params.dims is not None:
+        return _rows(g, indices, params), None
     return gather_grad(g, indices, shape_of(params), axis=ctx.axis, batch_dims=ctx.batch_dims), None
+
+
+def _rows(g: Any, indices: Any, params: Any) -> IndexedSlices:
+    """The cotangent of ``params`` as the rows that it has: where ``g`` came from."""
+    if indices.dims is None or len(indices.dims) != 1:
+        row = [size if type(size) is int else axis_size(params, axis=i) for i, size in enumerate(params.dims) if i]
+        g = reshape_op(g, (-1, *row) if all(type(size) is int for size in row) else [-1, *row])
+        indices = reshape_op(indices, (-1,))
+    return IndexedSlices(g, indices, shape_of(params))
+
+
+def dense_rows(values: Any, indices: Any, shape: Any) -> Any:
+    """Rows of a larger tensor of a shape, which is 0 elsewhere, as that tensor; rows of one index add up."""
+    return gather_grad(values, indices, shape, axis=0, batch_dims=0)
 
 
 @gradient(gather_grad)

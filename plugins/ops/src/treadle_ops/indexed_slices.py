@@ -1,19 +1,23 @@
 """Sparse stand-ins for tensors of which a few rows are given (TensorFlow's ``tf.IndexedSlices``).
 
-Gradients here are dense, so no op gives one back; every op that takes a tensor takes one, made dense.
+The gradient of ``gather`` is one. It stays one up to the source that it is asked for; every op that takes a tensor takes one too, made dense.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+from treadle import nest
 from treadle.declare import public
 from treadle.dtypes import DType, as_dtype, float32, int64
+from treadle.registry import registry
 from treadle.shapes import TensorShape
 from treadle.tensorspec import TypeSpec
 from treadle_ops.arguments import shape_argument, tensor
-from treadle_ops.elementwise import negative
-from treadle_ops.gathering import gather_grad
+from treadle_ops.casting import cast
+from treadle_ops.division import divide
+from treadle_ops.elementwise import add, multiply, negative, subtract
+from treadle_ops.joining import concat
 
 
 @public("IndexedSlices")
@@ -32,6 +36,17 @@ class IndexedSlices:
         self._values = tensor(values)
         self._indices = tensor(indices)
         self._dense_shape = None if dense_shape is None else tensor(dense_shape)
+
+    @classmethod
+    def _of(cls, parts: list[Any]) -> IndexedSlices:
+        """Of values, indices and perhaps a dense shape as they are."""
+        slices = object.__new__(cls)
+        slices._values, slices._indices, slices._dense_shape = (*parts, None) if len(parts) == 2 else parts
+        return slices
+
+    @property
+    def _parts(self) -> list[Any]:
+        return [self._values, self._indices] if self._dense_shape is None else [self._values, self._indices, self._dense_shape]
 
     @property
     def values(self) -> Any:
@@ -83,16 +98,62 @@ class IndexedSlices:
     def __treadle_tensor__(self) -> Any:
         if self._dense_shape is None:
             raise ValueError(f"{self!r} cannot become a tensor: its dense_shape is not known")
-        return gather_grad(self._values, self._indices, shape_argument(self._dense_shape), axis=0, batch_dims=0)
+        return registry.role("dense_rows")(self._values, self._indices, shape_argument(self._dense_shape))
+
+    def numpy(self) -> Any:
+        """The larger tensor as a NumPy array."""
+        return self.__treadle_tensor__().numpy()
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        return self.__treadle_tensor__().__array__(dtype)
 
     def __neg__(self) -> IndexedSlices:
-        return IndexedSlices(negative(self._values), self._indices, self._dense_shape)
+        return self._with(negative(self._values))
+
+    def __mul__(self, factor: Any) -> Any:
+        """Rows for a scalar; a tensor for anything else."""
+        other = tensor(factor, self._values)
+        return self._with(multiply(self._values, other)) if other.dims == () else multiply(self.__treadle_tensor__(), other)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, divisor: Any) -> Any:
+        """Rows for a scalar; a tensor for anything else."""
+        other = tensor(divisor, self._values)
+        return self._with(divide(self._values, other)) if other.dims == () else divide(self.__treadle_tensor__(), other)
+
+    def __add__(self, other: Any) -> Any:
+        return together(self, other) if isinstance(other, IndexedSlices) else add(self.__treadle_tensor__(), other)
+
+    def __radd__(self, other: Any) -> Any:
+        return add(other, self.__treadle_tensor__())
+
+    def __sub__(self, other: Any) -> Any:
+        return self + -other
+
+    def __rsub__(self, other: Any) -> Any:
+        return subtract(other, self.__treadle_tensor__())
+
+    def _with(self, values: Any) -> IndexedSlices:
+        return IndexedSlices._of([values, *self._parts[1:]])
 
     def __repr__(self) -> str:
         shape = "" if self._dense_shape is None else f", dense_shape={self._dense_shape}"
         return f"IndexedSlices(indices={self._indices}, values={self._values}{shape})"
 
     __str__ = __repr__
+
+
+nest.register(IndexedSlices, lambda slices: (slices._parts, None), lambda _, parts: IndexedSlices._of(parts), composite=True)
+
+
+def together(x: IndexedSlices, y: IndexedSlices) -> IndexedSlices:
+    """The sum of two: the rows of both."""
+    indices = [x.indices, y.indices]
+    if x.indices.dtype is not y.indices.dtype:
+        indices = [cast(i, int64) for i in indices]
+    shape = y.dense_shape if x.dense_shape is None else x.dense_shape
+    return IndexedSlices._of([concat([x.values, y.values], axis=0), concat(indices, axis=0), *([] if shape is None else [shape])])
 
 
 @public("IndexedSlicesSpec")

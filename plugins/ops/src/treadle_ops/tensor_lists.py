@@ -21,7 +21,6 @@ from treadle_ops.arguments import integers_argument
 from treadle_ops.broadcasting import shape_of
 from treadle_ops.creation import zeros as zeros_of_shape
 from treadle_ops.creation import zeros_like as zeros_like_tensor
-from treadle_ops.elementwise import add as add_tensors
 
 UNKNOWN = -1
 """A size, or as a whole shape the rank, that is not known."""
@@ -257,11 +256,6 @@ def only_element(input: Any, dims: Dims) -> Any:
     """The tensor of a list with one, of dims that are known as far as they are ints."""
     shape: Any = UNKNOWN if dims is None else tuple(size if isinstance(size, int) else UNKNOWN for size in dims)
     return tensor_list_get_item(input, 0, shape, dtype=input.dtype.element, strict=False)
-
-
-def accumulate(x: Any, y: Any) -> Any:
-    """The sum of two cotangents, which may be lists."""
-    return tensor_list_add(x, y) if x.dtype.kind == "l" else add_tensors(x, y)
 
 
 def zeros_like(x: Any) -> Any:
