@@ -291,8 +291,16 @@ def embeddings(td):
     return [td.convert_to_tensor(tape.gradient(value, table))]
 
 
+def checks_of_numerics(td):
+    td.debugging.enable_check_numerics()
+    try:
+        return [td.function(lambda x: td.exp(x) * 2.0)(td.constant(ANY))]
+    finally:
+        td.debugging.disable_check_numerics()
+
+
 PROGRAMS = [special, comparisons, axes_at_run_time, indices_at_run_time, second_gradients, callbacks, assertions, randomness]
-PROGRAMS += [remainders, scattered, images, matrices, counts, tensor_arrays, loops, embeddings]
+PROGRAMS += [remainders, scattered, images, matrices, counts, tensor_arrays, loops, embeddings, checks_of_numerics]
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.__name__)

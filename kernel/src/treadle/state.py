@@ -109,6 +109,17 @@ def untaped() -> Iterator[None]:
         LOCAL.tapes = outer
 
 
+@contextmanager
+def observed_only() -> Iterator[None]:
+    """Hide this thread's ops from tapes, but not from what looks at every op (it has an ``instrument``)."""
+    outer = LOCAL.tapes
+    LOCAL.tapes = tuple(t for t in outer if t.instrument is not None)
+    try:
+        yield
+    finally:
+        LOCAL.tapes = outer
+
+
 _fork_callbacks: list[Callable[[], None]] = []
 
 

@@ -341,14 +341,17 @@ def disable_traceback_filtering() -> None:
     ...
 
 def enable_check_numerics(stack_height_limit: int = 30, path_length_limit: int = 50) -> None:
-    """Check the result of every op that this thread runs eagerly for NaN and infinities; the first one raises InvalidArgumentError.
+    """Check every result that this thread computes, eagerly or in traced functions, for NaN and infinities.
+
+    The first op that makes one raises InvalidArgumentError with its name, the ranges of its inputs and the user's line. Functions that are traced
+    already are checked too: they are compiled again with the checks.
 
     Args:
         stack_height_limit: ignored.
         path_length_limit: ignored.
 
     Sources:
-        TensorFlow ``tf.debugging.enable_check_numerics``; ops inside traced functions are not checked.
+        TensorFlow ``tf.debugging.enable_check_numerics``.
     """
     ...
 

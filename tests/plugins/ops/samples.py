@@ -922,6 +922,11 @@ def _(name: str) -> list[Sample]:
     return [sample(f(2, 3), message="bad")]
 
 
+@samples("guard_numerics")
+def _(name: str) -> list[Sample]:
+    return [sample(f(2, 3), [f(2), f()], made_by="log", output=0), sample(f(), [], made_by="log", output=1)]
+
+
 @samples("assert")
 def _(name: str) -> list[Sample]:
     return [sample(np.array(True), [f(2)], pieces=(0,), summarize=3)]

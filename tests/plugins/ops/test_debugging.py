@@ -332,19 +332,6 @@ def test_the_shape_of_a_result_may_be_told():
 # ---------------------------------------------------------------------- switches
 
 
-def test_results_of_eager_ops_are_checked_while_it_is_switched_on():
-    x = td.constant([1.0, 0.0])
-    D.enable_check_numerics()
-    D.enable_check_numerics()
-    try:
-        assert float((x + 1)[0]) == 2.0
-        with pytest.raises(td.errors.InvalidArgumentError, match="output 0 of op 'log'"):
-            td.math.log(x)
-    finally:
-        D.disable_check_numerics()
-    assert np.isinf(td.math.log(x).numpy()).any()
-
-
 def test_placements_are_written_while_it_is_switched_on(capfd):
     assert not D.get_log_device_placement()
     D.set_log_device_placement(True)

@@ -46,6 +46,9 @@ class GradientTape:
         watch_accessed_variables: watch every trainable Variable that is read.
     """
 
+    instrument = None
+    """A function of the graph of every function that is called, for what looks at every op; a tape wants none."""
+
     def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True) -> None:
         self._persistent = persistent
         self._watch_variables = watch_accessed_variables

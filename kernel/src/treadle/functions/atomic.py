@@ -5,7 +5,8 @@ It is what concrete functions are made of, and what their forward and backward h
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeAlias
 
 from treadle import devices, state
 from treadle.collector import without_collector
@@ -15,7 +16,7 @@ from treadle.eager.dispatch import require_open
 from treadle.errors import InvalidArgumentError
 from treadle.functions.halves import Halves, split
 from treadle.graph.func_graph import FuncGraph
-from treadle.graph.graph import Value
+from treadle.graph.graph import Graph, Value
 from treadle.graph.inline import caller_sizes, inlined, inner_graphs, specialise
 from treadle.graph.structural import CALL, CONDS, CONST, LOOPS
 from treadle.grappler.item import GrapplerItem
@@ -27,9 +28,16 @@ from treadle.symbolic import SymbolicTensor
 from treadle.tensor import Tensor, to_device
 from treadle.variable import Variable
 
+Instruments: TypeAlias = tuple[Callable[[Graph], None], ...]
+
 
 class Executable:
     """A compiled graph for one device.
+
+    Args:
+        function: what is compiled.
+        device: that it will run on.
+        instruments: functions that put something into the graph before it is optimised.
 
     Attributes:
         device: that it runs on.
@@ -39,10 +47,16 @@ class Executable:
         item: the optimised graph.
     """
 
-    def __init__(self, function: AtomicFunction, device: Any) -> None:
-        graph, values = inlined(function.graph)
-        self.item = GrapplerItem(function.name, graph, device, again=lambda: inlined(function.graph)[0])
-        self.reports: list[PassReport] = optimise(self.item)
+    def __init__(self, function: AtomicFunction, device: Any, instruments: Instruments = ()) -> None:
+        def graph_and_values() -> tuple[Graph, dict[Value, Value]]:
+            graph, values = inlined(function.graph)
+            for instrument in instruments:
+                instrument(graph)
+            return graph, values
+
+        graph, values = graph_and_values()
+        self.item = GrapplerItem(function.name, graph, device, again=lambda: graph_and_values()[0])
+        self.reports: list[PassReport] = optimise(self.item, instruments)
         positions = {value: i for i, value in enumerate(graph.inputs)}
         optimised = self.item.graph
         bound = {optimised.inputs[positions[values[value]]]: thing for thing, value in function.captures if isinstance(thing, Variable)}
@@ -52,16 +66,19 @@ class Executable:
         self.array = device.array_type
 
 
-def optimise(item: GrapplerItem) -> list[PassReport]:
+def optimise(item: GrapplerItem, instruments: Instruments = ()) -> list[PassReport]:
     """Run the schedule over a graph, then over the graphs inside its branches and loops."""
     optimizer = MetaOptimizer(in_force())
     reports = optimizer.optimize(item)
     for node in list(item.graph.nodes):
         if node.op in CONDS | LOOPS:
             specialise(node)
+            for graph in inner_graphs(node):
+                for instrument in instruments:
+                    instrument(graph)
             replaced = {id(g): GrapplerItem(g.name, g, item.device) for g in inner_graphs(node)}
             for inner in replaced.values():
-                reports += optimise(inner)
+                reports += optimise(inner, instruments)
             node.attrs = {name: _optimised(value, replaced) for name, value in node.attrs.items()}
     return reports
 
@@ -90,7 +107,7 @@ class AtomicFunction:
         self.captures = list(graph.captures)
         captured = {value for _, value in self.captures}
         self.arguments = [value for value in graph.inputs if value not in captured]
-        self._executables: dict[str, Executable] = {}
+        self._executables: dict[Any, Executable] = {}
         self._halves: dict[Any, Halves] = {}
         self._promoted: dict[Any, AtomicFunction] = {}
 
@@ -102,12 +119,14 @@ class AtomicFunction:
     # ------------------------------------------------------------------ calling
 
     def executable(self, device: Any = None) -> Executable:
-        """The compiled graph for a device, made at the first question."""
+        """The compiled graph for a device, and for what looks at every op of this thread, made at the first question."""
         device = device or devices.default()
-        found = self._executables.get(device.name)
+        instruments = tuple([t.instrument for t in LOCAL.tapes if t.instrument is not None]) if LOCAL.tapes else ()
+        key = (device.name, instruments)
+        found = self._executables.get(key)
         if found is None or found.device is not device:
             with without_collector(), state.recording(None):
-                found = self._executables[device.name] = Executable(self, device)
+                found = self._executables[key] = Executable(self, device, instruments)
         return found
 
     def call(self, arguments: list[Any]) -> list[Any]:
@@ -188,7 +207,7 @@ class AtomicFunction:
         if not any(wanted):
             return self._call_unwatched(arguments)
         halves = self.halves(wanted)
-        with state.untaped():
+        with state.observed_only():
             everything = halves.forward.call(arguments)
         count = len(self.graph.outputs)
         outputs, computed = everything[:count], everything[count:]

@@ -5,10 +5,9 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from treadle import state
 from treadle.declare import public
 from treadle.state import LOCAL
-from treadle_ops.assertions import check_numerics_op
+from treadle_ops.observers import Observer
 
 
 class _Switches:
@@ -39,52 +38,7 @@ def is_traceback_filtering_enabled() -> bool:
     return _switches.filters_tracebacks
 
 
-# ---------------------------------------------------------------------- observers of every op
-
-
-class Observer:
-    """Sees every op that this thread runs, from the place of a tape that watches nothing."""
-
-    _watched: frozenset[int] = frozenset()
-
-    def record_op(self, op: Any, inputs: Any, attrs: dict[str, Any], outputs: list[Any]) -> None:
-        """Note the results of an op."""
-
-    def record_call(self, name: str, inputs: list[Any], outputs: list[Any], pull: Any, zeros: bool = True) -> bool:
-        """A call with a gradient of its own: nothing that is watched here."""
-        return False
-
-    def is_watching(self, things: list[Any]) -> bool:
-        """Never."""
-        return False
-
-    def record_read(self, variable: Any, tensor: Any) -> None:
-        """A read of a Variable: nothing to see."""
-
-    def touch(self, variable: Any) -> None:
-        """A Variable that a function reads: nothing to see."""
-
-    def start(self) -> None:
-        """Begin to see what this thread does."""
-        if self not in LOCAL.tapes:
-            state.enter()
-            LOCAL.tapes = (self, *LOCAL.tapes)
-
-    def stop(self) -> None:
-        """See no more."""
-        if self in LOCAL.tapes:
-            LOCAL.tapes = tuple(t for t in LOCAL.tapes if t is not self)
-            state.leave()
-
-
-class _NumericsChecker(Observer):
-    def record_op(self, op: Any, inputs: Any, attrs: dict[str, Any], outputs: list[Any]) -> None:
-        if op is check_numerics_op.op:
-            return
-        with state.untaped():
-            for i, output in enumerate(outputs):
-                if output.dtype.is_floating:
-                    check_numerics_op(output, message=f"output {i} of op {op.name!r}")
+# ---------------------------------------------------------------------- where ops run
 
 
 class _PlacementLogger(Observer):
@@ -93,28 +47,7 @@ class _PlacementLogger(Observer):
             print(f"Executing op {op.name} in device {outputs[0].device}", file=sys.stderr)
 
 
-_checker = _NumericsChecker()
 _logger = _PlacementLogger()
-
-
-@public("debugging.enable_check_numerics")
-def enable_check_numerics(stack_height_limit: int = 30, path_length_limit: int = 50) -> None:
-    """Check the result of every op that this thread runs eagerly for NaN and infinities; the first one raises InvalidArgumentError.
-
-    Args:
-        stack_height_limit: ignored.
-        path_length_limit: ignored.
-
-    Sources:
-        TensorFlow ``tf.debugging.enable_check_numerics``; ops inside traced functions are not checked.
-    """
-    _checker.start()
-
-
-@public("debugging.disable_check_numerics")
-def disable_check_numerics() -> None:
-    """Check no more; see ``enable_check_numerics``."""
-    _checker.stop()
 
 
 @public("debugging.set_log_device_placement")

@@ -89,7 +89,7 @@ OPS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     ),
     "treadle_ops.debugging": (
         (),
-        ("debugging.disable_check_numerics", "debugging.disable_traceback_filtering", "debugging.enable_check_numerics", "debugging.enable_traceback_filtering", "debugging.get_log_device_placement", "debugging.is_traceback_filtering_enabled", "debugging.set_log_device_placement", "group", "no_op"),
+        ("debugging.disable_traceback_filtering", "debugging.enable_traceback_filtering", "debugging.get_log_device_placement", "debugging.is_traceback_filtering_enabled", "debugging.set_log_device_placement", "group", "no_op"),
     ),
     "treadle_ops.depthwise": (
         (),
@@ -242,6 +242,10 @@ OPS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "treadle_ops.norms": (
         ("euclidean_norm",),
         ("linalg.norm", "linalg.normalize", "norm"),
+    ),
+    "treadle_ops.numerics_checks": (
+        ("guard_numerics",),
+        ("debugging.disable_check_numerics", "debugging.enable_check_numerics"),
     ),
     "treadle_ops.one_hot": (
         ("one_hot",),
@@ -483,6 +487,9 @@ KERNELS: dict[str, tuple[str, ...]] = {
         "assert_rank",
         "assert_shapes",
         "check_numerics",
+    ),
+    "treadle_ops.host_kernels.numerics_checks": (
+        "guard_numerics",
     ),
     "treadle_ops.host_kernels.printing": (
         "print",
