@@ -8,6 +8,7 @@ import textwrap
 import pytest
 
 from treadle import plugins, settings
+from treadle.contracts.device import Device
 from treadle.errors import PluginError
 from treadle.plugins import Host, PluginWarning
 from treadle.registry import Registry
@@ -163,8 +164,69 @@ def test_the_same_distribution_found_twice_registers_once(site, tmp_path):
 def test_two_distributions_with_one_plugin_name_are_an_error_that_names_both(site):
     site.install("a", GOOD.format(name="a"), entry="same")
     site.install("b", GOOD.format(name="b"), entry="same")
-    (record,) = site.host().records()
-    assert record.state == "failed" and "fake-a 1.0" in record.cause and "fake-b 1.0" in record.cause
+    records = site.host().records()
+    assert [(r.distribution, r.state) for r in records] == [("fake-a", "failed"), ("fake-b", "failed")]
+    assert all("fake-a 1.0" in r.cause and "fake-b 1.0" in r.cause and "disabled = ['fake-b']" in r.cause for r in records)
+    with settings.override(disabled=["fake-b"]):
+        host = site.host()
+        assert host.load("treadle.ops", "same").distribution == "fake-a"
+        assert not host.records()[0].cause
+
+
+def test_a_stranger_with_the_name_of_one_of_our_plugins_does_not_put_ours_out_of_use(site, monkeypatch):
+    monkeypatch.setattr("treadle.plugins.OWN", frozenset({"fake-b"}))
+    site.install("a", GOOD.format(name="a"), entry="same")
+    site.install("b", GOOD.format(name="b"), entry="same")
+    host = site.host()
+    assert host.load("treadle.ops", "same").distribution == "fake-b"
+    assert [(r.distribution, r.state) for r in host.records()] == [("fake-b", "loaded"), ("fake-a", "failed")]
+
+
+KERNELS = """
+from treadle.contracts.spec import Spec
+from treadle.declare import op
+from treadle.hookspecs import hookimpl
+
+@op("{name}.thing", public="{name}.thing")
+def thing(x: Spec) -> Spec:
+    return x
+
+@hookimpl
+def treadle_register(registry):
+    registry.add_ops(__name__)
+    registry.add_kernels(for_="BOARD", module="{kernels}")
+"""
+
+
+class Board(Device):
+    type = "BOARD"
+    array_module = None
+
+
+@pytest.mark.parametrize(
+    ("text", "cause"),
+    [
+        (None, "No module named"),
+        ("import sys; sys.exit(7)", "SystemExit: 7"),
+        ("from treadle.declare import kernel\n@kernel('other.op')\ndef k(xp): return None\nraise ValueError('half-way')", "half-way"),
+    ],
+)
+def test_kernels_that_fail_when_a_device_is_opened_withdraw_their_plugin_and_nothing_else(site, text, cause):
+    kernels = f"fake_kernels_{site.path.name.replace('-', '_')}"
+    if text is not None:
+        (site.path / f"{kernels}.py").write_text(text)
+    site.install("b", KERNELS.format(name="b", kernels=kernels))
+    site.install("c", GOOD.format(name="c"))
+    host = site.host()
+    record = host.load("treadle.ops", "b")
+    host.load("treadle.ops", "c")
+    assert record.state == "loaded"
+    with pytest.warns(PluginWarning, match=r"'b' \(fake-b 1.0\), which failed"):
+        host.registry.import_kernels(Board(0))
+    assert record.state == "failed" and cause in record.cause
+    assert set(host.registry.ops) == {"c.same"}
+    assert not host.registry.kernels.get("other.op")
+    host.registry.import_kernels(Board(0))  # it is not tried again
 
 
 def test_groups_load_separately(site):

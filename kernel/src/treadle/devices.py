@@ -89,7 +89,11 @@ def _open(name: DeviceName) -> Device:
             if available.count == 0:
                 raise DeviceError(f"{where} is installed but not usable here: {available.reason}")
             raise DeviceError(f"{name}: {where} has {available.count} device(s) here, numbered from 0")
-        opened: Device = entry.value(name.number)
+        try:
+            opened: Device = entry.value(name.number)
+        except Exception as error:
+            where = f"{name} (plugin {entry.plugin!r}, {plugins.host.distribution_of(entry.plugin)})"
+            raise DeviceError(f"{where} cannot be opened: {type(error).__name__}: {error}") from error
         open_devices[opened.name] = opened
         try:
             registry.import_kernels(opened)
@@ -104,7 +108,9 @@ def probe(device_type: str) -> Availability:
     """How many devices of a type there are; a probe that raises counts as none, with the reason."""
     try:
         return Availability(*registry.devices[device_type].value.probe())
-    except Exception as error:  # the contract says that a probe does not raise, but it is a plugin's code
+    except (KeyboardInterrupt, GeneratorExit):
+        raise
+    except BaseException as error:  # the contract says that a probe does not raise, but it is a plugin's code; it may even call sys.exit
         return Availability(0, f"its probe raised {type(error).__name__}: {error}")
 
 

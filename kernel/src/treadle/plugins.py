@@ -23,6 +23,8 @@ from treadle.version import __version__
 
 GROUPS = ("treadle.ops", "treadle.devices", "treadle.passes", "treadle.plugins")
 CORE = "core"
+OWN = frozenset(f"treadle-{name}" for name in ("ops", "array", "cpu", "passes", "cli", "autograph", "cuda"))
+"""Our own distributions: a stranger that takes the name of one of their plugins does not put them out of use."""
 
 
 @dataclass
@@ -86,6 +88,7 @@ class Host:
         self._path = path
         self.registry.failures = lambda: self.failures("treadle.ops")
         self.registry.load_roles = self.load_ops
+        self.registry.contain = self._contain
         self._records: dict[tuple[str, str], PluginRecord] | None = None
         self._manager: Any = None
         self._lock = threading.RLock()
@@ -113,10 +116,16 @@ class Host:
             if taken is None or (taken.disabled and not record.disabled):
                 found[key] = record
             elif taken.value != record.value and not record.disabled:
-                taken.conflict = PluginError(
-                    f"two distributions offer a plugin {record.name!r} in {record.group!r}: {taken.distribution} {taken.version} and "
-                    f"{record.distribution} {record.version}; uninstall one, or disable both in [plugins]"
+                ours, other = (record, taken) if record.distribution in OWN and taken.distribution not in OWN else (taken, record)
+                both = f"{ours.distribution} {ours.version} and {other.distribution} {other.version}"
+                conflict = PluginError(
+                    f"two distributions offer a plugin {record.name!r} in {record.group!r}: {both}; uninstall one, or name its distribution in "
+                    f"[plugins] disabled, such as disabled = [{other.distribution!r}]"
                 )
+                other.conflict = conflict
+                if ours.distribution not in OWN:
+                    ours.conflict = conflict
+                found[key], found[point.group, f"{point.name} ({other.distribution})"] = ours, other
         return dict(sorted(found.items()))
 
     def record(self, group: str, name: str) -> PluginRecord | None:
@@ -205,6 +214,15 @@ class Host:
                     manager.unregister(name=name)
                 raise
 
+    def _contain(self, plugin: str, error: BaseException) -> None:
+        """Note that a plugin failed after it was loaded, when its kernels were wanted; the registry has taken back what it had of it."""
+        records = [r for r in self.records() if r.name == plugin and r.loaded]
+        if not records:
+            raise error
+        for record in records:
+            record.loaded = False
+            self._failed(record, error)
+
     def _failed(self, record: PluginRecord, error: BaseException) -> None:
         record.error = error
         if settings.current().strict:
@@ -261,7 +279,9 @@ class Host:
         for implementation in getattr(self._manager.hook, hook).get_hookimpls():
             try:
                 implementation.function(*(arguments[a] for a in implementation.argnames))
-            except Exception as error:
+            except (KeyboardInterrupt, GeneratorExit):
+                raise
+            except BaseException as error:  # an observer is a plugin's code; it may even call sys.exit
                 warnings.warn(
                     f"observer {implementation.plugin_name!r} of {hook} raised {type(error).__name__}: {error}", PluginWarning, stacklevel=2
                 )

@@ -75,6 +75,7 @@ class Registry:
         roles: what the kernel needs of a plugin, by role (``"__add__"``, ``"accumulate"``, ``"zeros_like"``, ``"cast"``).
         failures: tells which op plugins failed or are switched off; the plugin host sets it.
         load_roles: loads what fills roles, asked for when one is missing; the plugin host sets it.
+        contain: told of a plugin whose kernels cannot be imported, and of why; the plugin host sets it.
         kernels: op name to device type (or ``array``) to the declared kernel.
     """
 
@@ -90,6 +91,7 @@ class Registry:
         self._plugin = KERNEL
         self.failures: Callable[[], str] = str
         self.load_roles: Callable[[], Any] = str
+        self.contain: Callable[[str, BaseException], None] = _raise
         self._lock = threading.RLock()
 
     # ------------------------------------------------------------------ registering
@@ -182,9 +184,10 @@ class Registry:
         The module is imported when such a device is first opened; at once if one is open already.
         """
         pending = KernelModule(for_, module, self._plugin)
-        self._pending.append(pending)
         if any(device.type == for_ or (for_ == "array" and device.array_module is not None) for device in open_devices.values()):
             self._import_kernels(pending)
+        else:
+            self._pending.append(pending)
 
     def add_device(self, device: type[Device]) -> None:
         """Register a device type. This does not open a device."""
@@ -263,14 +266,30 @@ class Registry:
     # ------------------------------------------------------------------ kernels
 
     def import_kernels(self, device: Device) -> None:
-        """Import the kernel modules that serve ``device`` and are not imported yet."""
+        """Import the kernel modules that serve ``device`` and are not imported yet; a plugin whose kernels fail is withdrawn whole."""
         with self._lock:
             for pending in list(self._pending):
-                if pending.for_ == device.type or (pending.for_ == "array" and device.array_module is not None):
-                    self._import_kernels(pending)
+                if pending not in self._pending or not (pending.for_ == device.type or (pending.for_ == "array" and device.array_module is not None)):
+                    continue
+                self._pending.remove(pending)
+                try:
+                    with self.transaction(pending.plugin):
+                        self._import_kernels(pending)
+                except (KeyboardInterrupt, GeneratorExit):
+                    raise
+                except BaseException as error:  # a plugin may call sys.exit while importing
+                    self._withdraw(pending.plugin)
+                    self.contain(pending.plugin, error)
+
+    def _withdraw(self, plugin: str) -> None:
+        """Take back everything that a plugin registered."""
+        for table in (self.ops, self.names, self.devices, self.passes, self.roles, *self.kernels.values()):
+            for name in [name for name, entry in table.items() if entry.plugin == plugin]:
+                del table[name]
+        self._pending = [pending for pending in self._pending if pending.plugin != plugin]
+        self.invalidate()
 
     def _import_kernels(self, pending: KernelModule) -> None:
-        self._pending.remove(pending)
         importlib.import_module(pending.module)
         for name in [pending.module, *_submodules(pending.module)]:
             for kernel in declared_kernels.get(name, ()):
@@ -291,6 +310,10 @@ class Registry:
         """Forget every resolved kernel."""
         for forget in self._resolvers:
             forget()
+
+
+def _raise(plugin: str, error: BaseException) -> None:
+    raise error
 
 
 def declarations_index(modules: Iterable[str]) -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:
@@ -314,8 +337,22 @@ def kernels_index(modules: Iterable[str]) -> dict[str, tuple[str, ...]]:
     return index
 
 
+def _import(module: str, plugin: str) -> None:
+    """Import a plugin's module that its index names.
+
+    Raises:
+        PluginError: it cannot be imported.
+    """
+    try:
+        importlib.import_module(module)
+    except (KeyboardInterrupt, GeneratorExit):
+        raise
+    except BaseException as error:  # a plugin may call sys.exit while importing
+        raise PluginError(f"plugin {plugin!r}: its module {module!r} cannot be imported: {type(error).__name__}: {error}") from error
+
+
 def _declared_op(module: str, name: str, plugin: str) -> Op:
-    importlib.import_module(module)
+    _import(module, plugin)
     for op in declarations(module).ops:
         if op.name == name:
             op.plugin = plugin
@@ -324,7 +361,7 @@ def _declared_op(module: str, name: str, plugin: str) -> Op:
 
 
 def _declared_name(module: str, path: str, plugin: str) -> Any:
-    importlib.import_module(module)
+    _import(module, plugin)
     found = declarations(module).public
     if path not in found:
         raise PluginError(f"plugin {plugin!r}: its index says that {module!r} offers {path!r}, which it does not; make the index anew")
@@ -332,7 +369,7 @@ def _declared_name(module: str, path: str, plugin: str) -> Any:
 
 
 def _declared_kernel(module: str, op: str, plugin: str) -> Kernel:
-    importlib.import_module(module)
+    _import(module, plugin)
     for kernel in declared_kernels.get(module, ()):
         if kernel.op == op:
             return kernel

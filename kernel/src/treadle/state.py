@@ -18,12 +18,18 @@ import numpy as np
 
 
 class Shared:
-    """The one figure that all threads share."""
+    """What all threads share.
 
-    __slots__ = ("busy",)
+    Attributes:
+        busy: the reasons of all threads together.
+        held: those of them that concern every thread.
+    """
+
+    __slots__ = ("busy", "held")
 
     def __init__(self) -> None:
         self.busy = 0
+        self.held = 0
 
 
 class Local(threading.local):
@@ -34,9 +40,8 @@ class Local(threading.local):
         graph: the graph that records this thread's ops, or None.
         tapes: gradient tapes that watch this thread, the outermost first.
         device: the device of the innermost ``td.device`` scope, or None for the default.
-        control: values whose nodes every new node must follow (``td.control_dependencies``).
+        name_scope: of the innermost ``td.name_scope``.
         depth: how often this thread is counted in ``STATE.busy``.
-        eager_functions: True while traced functions run as plain Python.
     """
 
     run: Callable[..., Any]
@@ -83,6 +88,14 @@ def leave() -> None:
     LOCAL.depth -= 1
     with _lock:
         STATE.busy -= 1
+
+
+def hold(is_held: bool) -> None:
+    """Send every thread's calls by the way that asks first, or no more: for a switch that concerns the whole process."""
+    with _lock:
+        change = int(is_held) - STATE.held
+        STATE.held += change
+        STATE.busy += change
 
 
 @contextmanager
@@ -132,7 +145,7 @@ def _after_fork_in_child() -> None:
     """Only the forking thread lives on in the child: its own count is the whole count, and locks are new."""
     global _lock
     _lock = threading.Lock()
-    STATE.busy = LOCAL.depth
+    STATE.busy = LOCAL.depth + STATE.held
     for callback in _fork_callbacks:
         callback()
 

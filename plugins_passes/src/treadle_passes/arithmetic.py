@@ -87,13 +87,13 @@ def _op(name: str) -> object:
 
 # fmt: off
 RULES = (
-    Rule("x * 1 -> x",              call("multiply", x, Const(1)),                      _first),
-    Rule("x / 1 -> x",              call("divide", x, Const(1), kinds="fc"),            _first),
+    Rule("x * 1 -> x",              call("multiply", x, Const(1), kinds="iuf"),         _first),
+    Rule("x / 1 -> x",              call("divide", x, Const(1), kinds="f"),             _first),
     Rule("x // 1 -> x, integers",   call("floordiv", x, Const(1), kinds="iu"),          _first),   # floats: rounds down
     Rule("x - 0 -> x",              call("subtract", x, Const(0), kinds="iuf"),         _first),   # +0.0 only: -0.0 - -0.0 is 0.0
     Rule("x + -0.0 -> x",           call("add", x, Const(-0.0), kinds="f"),             _first),
     Rule("x + 0 -> x, integers",    call("add", x, Const(0), kinds="iu"),               _first),
-    Rule("x ** 1 -> x",             call("pow", x, Const(1)),                           _first),
+    Rule("x ** 1 -> x",             call("pow", x, Const(1), kinds="iuf"),              _first),
     Rule("-(-x) -> x",              call("negative", call("negative", x)),              _first),
     Rule("x + -y -> x - y, integers", call("add", x, call("negative", y), kinds="iu"),  _subtract),   # floats: the sign of a NaN
     Rule("x - -y -> x + y, integers", call("subtract", x, call("negative", y), kinds="iu"), _add),

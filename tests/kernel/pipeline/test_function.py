@@ -9,6 +9,8 @@ import weakref
 import numpy as np
 import pytest
 
+from treadle import state
+
 
 def test_equal_signatures_share_a_trace(tf, toy):
     traces = []
@@ -395,3 +397,17 @@ def test_a_keyboard_interrupt_inside_a_kernel_leaves_everything_usable(tf, toy):
     with pytest.raises(KeyboardInterrupt):
         f(x)
     assert float(tf.function(lambda x: toy.neg(x))(x).numpy().max()) == -1.0
+
+
+def test_eager_functions_may_be_switched_on_in_one_thread_and_off_in_another(tf, toy):
+    busy = state.STATE.busy
+    tf.config.run_functions_eagerly(True)
+    thread = threading.Thread(target=tf.config.run_functions_eagerly, args=(False,))
+    thread.start()
+    thread.join()
+    assert (state.STATE.busy, state.STATE.held, state.LOCAL.depth) == (busy, 0, 0)
+
+
+def test_numbers_that_fit_no_64_bits_are_refused_by_name(tf, toy):
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"toy.full: 'shape' is .*18446744073709551616.*64 bits"):
+        tf.function(lambda: toy.full(1.0, [2**64]))()

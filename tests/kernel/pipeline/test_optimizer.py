@@ -8,6 +8,8 @@ import pytest
 
 from treadle import settings
 from treadle.contracts.passes import Pass
+from treadle.contracts.spec import Spec
+from treadle.dtypes import int32
 from treadle.graph.text import from_text, to_text
 from treadle.graph.verify import verify
 from treadle.grappler.meta import OptimizerWarning
@@ -164,3 +166,53 @@ def test_the_text_form_prints_and_parses(tf, toy):
 def test_a_text_that_is_no_graph_is_refused_with_its_line(tf, toy, line, problem):
     with pytest.raises(Exception, match=problem):
         from_text(f"graph f(x: float32[2]) {{\n{line}\nreturn %x\n}}")
+
+
+# ---------------------------------------------------------------------- passes that break a graph
+
+
+def lose_constants(graph):
+    for node in graph.nodes:
+        if node.op.name == "const":
+            node.attrs = {}
+
+
+def read_itself(graph):
+    for node in graph.nodes:
+        if node.op.name == "toy.mul":
+            node.inputs = [node.out, node.out]
+
+
+def lose_an_op(graph):
+    for node in graph.nodes:
+        if node.op.name == "toy.mul":
+            node.op = None
+
+
+def lie_about_dtypes(graph):
+    for node in graph.nodes:
+        if node.op.name == "toy.mul":
+            node.out.spec = Spec(node.out.spec.dims, int32)
+
+
+@pytest.mark.parametrize("says", [True, False])
+@pytest.mark.parametrize("damage", [lose_constants, read_itself, lose_an_op, lie_about_dtypes])
+def test_a_pass_that_breaks_the_graph_is_named_whatever_it_says_and_whichever_pass_stumbles(tf, toy, scheduled, damage, says):
+    class Breaks(Pass):
+        name = "breaks"
+
+        def run(self, item, context):
+            damage(item.graph)
+            return says
+
+    class Looks(Pass):
+        name = "looks"
+
+        def run(self, item, context):
+            return any(node.op.name == "none" or any(v.constant is None and v.spec is None for v in node.inputs) for node in item.graph.nodes)
+
+    scheduled(Breaks, Looks)
+    with pytest.warns(OptimizerWarning, match=r"'breaks' \(plugin 'test'") as told:
+        result = tf.function(lambda x: toy.add(toy.mul(x, 2.5), x))(tf.constant(2.0))
+    assert float(result) == 7.0
+    assert len(told) == 1

@@ -136,6 +136,26 @@ def test_a_tape_keeps_nothing_that_the_way_back_does_not_read(tf, toy):
     assert tape.gradient(out, x).numpy().tolist() == [-1.0] * 1000
 
 
+def test_a_tape_keeps_what_is_read_for_the_inputs_that_it_watches_only(tf, toy):
+    x, scale = tf.constant(np.ones(1000, np.float32)), tf.constant(3.0)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        middle = toy.neg(x)
+        ref = weakref.ref(middle)
+        out = toy.total(toy.mul(middle, scale))
+        del middle
+        assert ref() is None
+    assert tape.gradient(out, x).numpy().tolist() == [-3.0] * 1000
+    with tf.GradientTape() as tape:
+        tape.watch([x, scale])
+        middle = toy.neg(x)
+        ref = weakref.ref(middle)
+        out = toy.total(toy.mul(middle, scale))
+        del middle
+        assert ref() is not None
+    assert float(tape.gradient(out, scale)) == -1000.0
+
+
 def test_what_was_kept_is_let_go_by_the_sweep(tf, toy):
     x = tf.constant(np.ones(10, np.float32))
     with tf.GradientTape() as tape:

@@ -106,7 +106,7 @@ def _(ctx: Any, g: Any) -> Any:
 @gradient(mul)
 def _(ctx: Any, g: Any) -> Any:
     x, y = ctx.inputs
-    return fit(mul(g, y), shape_of(x)), fit(mul(g, x), shape_of(y))
+    return fit(mul(g, y), shape_of(x)) if ctx.needs[0] else None, fit(mul(g, x), shape_of(y)) if ctx.needs[1] else None
 
 
 @gradient(neg)

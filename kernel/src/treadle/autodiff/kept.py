@@ -14,7 +14,7 @@ _UNREAD: list[Any] = []
 _MOST_SHAPES = 4096
 
 
-def kept(op: Op, inputs: Any, tensors: Any, outputs: Any, attrs: dict[str, Any]) -> tuple[Any, Any]:
+def kept(op: Op, inputs: Any, tensors: Any, outputs: Any, attrs: dict[str, Any], needs: list[int]) -> tuple[Any, Any]:
     """The inputs, as the op declares them, and the outputs that a record of an eager call holds on to.
 
     Args:
@@ -23,9 +23,10 @@ def kept(op: Op, inputs: Any, tensors: Any, outputs: Any, attrs: dict[str, Any])
         tensors: the tensor inputs in order.
         outputs: the results.
         attrs: every attribute.
+        needs: per tensor input whether a gradient is wanted: 0 if not.
     """
     if not op.is_plain:
-        reads = reads_of(op, inputs, tensors, outputs, attrs)
+        reads = reads_of(op, inputs, tensors, outputs, attrs, needs)
         held = [_value(t) if is_read else _shape_only(t) for t, is_read in zip(tensors, reads.inputs, strict=True)]
         return _regrouped(op, inputs, held), _outputs(reads, outputs)
     try:
@@ -34,16 +35,16 @@ def kept(op: Op, inputs: Any, tensors: Any, outputs: Any, attrs: dict[str, Any])
             key: Any = (a._key, a._buffer.shape, *attrs.values()) if attrs else (a._key, a._buffer.shape)
         elif len(tensors) == 2:
             a, b = tensors
-            key = (a._key, a._buffer.shape, b._key, b._buffer.shape)
+            key = (a._key, a._buffer.shape, not needs[0], b._key, b._buffer.shape, not needs[1])
             if attrs:
                 key += tuple(attrs.values())
         else:
-            key = (*[(t._key, t._buffer.shape) for t in tensors], *attrs.values())
+            key = (*[(t._key, t._buffer.shape, not n) for t, n in zip(tensors, needs, strict=True)], *attrs.values())
         plan = op.kept.get(key)
     except TypeError:  # an attribute that cannot be hashed
         plan, key = None, None
     if plan is None:
-        plan = _plan(op, inputs, tensors, outputs, attrs, key)
+        plan = _plan(op, inputs, tensors, outputs, attrs, needs, key)
     stand_ins, reads = plan
     if reads.no_input:
         inputs = stand_ins
@@ -57,9 +58,11 @@ def kept(op: Op, inputs: Any, tensors: Any, outputs: Any, attrs: dict[str, Any])
     return inputs, _UNREAD if reads.no_output else _outputs(reads, outputs)
 
 
-def _plan(op: Op, inputs: Any, tensors: Any, outputs: Any, attrs: dict[str, Any], key: Any) -> tuple[tuple[SpecOnly | None, ...], Reads]:
+def _plan(
+    op: Op, inputs: Any, tensors: Any, outputs: Any, attrs: dict[str, Any], needs: list[int], key: Any
+) -> tuple[tuple[SpecOnly | None, ...], Reads]:
     """Per input of these shapes what stands in for it, None for one that is kept; and what is read. Remembered under ``key``."""
-    reads = reads_of(op, inputs, tensors, outputs, attrs)
+    reads = reads_of(op, inputs, tensors, outputs, attrs, needs)
     plan = tuple(None if is_read else _shape_only(t) for t, is_read in zip(tensors, reads.inputs, strict=True)), reads
     if key is not None:
         if len(op.kept) >= _MOST_SHAPES:

@@ -56,13 +56,13 @@ class _Watched(GradientContext):
         self.asked = False
 
 
-def reads_of(op: Op, inputs: Any, tensors: list[Any], outputs: list[Any], attrs: dict[str, Any]) -> Reads:
-    """What the gradient of this call reads; remembered per dtypes, ranks and attributes."""
+def reads_of(op: Op, inputs: Any, tensors: list[Any], outputs: list[Any], attrs: dict[str, Any], needs: list[int]) -> Reads:
+    """What the gradient of this call reads for the inputs that need one; remembered per dtypes, ranks and attributes."""
     if not op.reads_content:
         return _nothing(len(tensors), len(outputs))
     try:
         key = (
-            tuple([(t._key, t._buffer.ndim) for t in tensors]),
+            tuple([(t._key, t._buffer.ndim, not n) for t, n in zip(tensors, needs, strict=True)]),
             tuple([len(i) if type(i) is list else i for i in inputs if type(i) in (tuple, list)]),
             *attrs.values(),
         )
@@ -70,7 +70,7 @@ def reads_of(op: Op, inputs: Any, tensors: list[Any], outputs: list[Any], attrs:
     except TypeError:
         return _everything(tensors, outputs)
     if known is None:
-        known = op.reads[key] = _find_out(op, inputs, tensors, outputs, attrs)
+        known = op.reads[key] = _find_out(op, inputs, tensors, outputs, attrs, needs)
     return known
 
 
@@ -83,7 +83,7 @@ def _everything(tensors: list[Any], outputs: list[Any]) -> Reads:
     return _reads((True,) * len(tensors), (True,) * len(outputs), True)
 
 
-def _find_out(op: Op, inputs: Any, tensors: list[Any], outputs: list[Any], attrs: dict[str, Any]) -> Reads:
+def _find_out(op: Op, inputs: Any, tensors: list[Any], outputs: list[Any], attrs: dict[str, Any], needs: list[int]) -> Reads:
     assert op.gradient is not None
     graph = FuncGraph(f"gradient of {op.name}")
     try:
@@ -95,8 +95,9 @@ def _find_out(op: Op, inputs: Any, tensors: list[Any], outputs: list[Any], attrs
                 [stand_ins[id(t)] for t in entry] if isinstance(entry, list) else stand_ins[id(entry)] if isinstance(entry, Operators) else entry
                 for entry in inputs
             ]
-            context = _Watched(op, arguments, results, attrs, [1] * len(tensors), [], [])
-            given = [g for g in nest.flatten(list(context.pull(cotangents)), expand_composites=True) if isinstance(g, SymbolicTensor)]
+            context = _Watched(op, arguments, results, attrs, [int(n != 0) for n in needs], [], [])
+            wanted = [g for g, need in zip(context.pull(cotangents), needs, strict=True) if need]
+            given = [g for g in nest.flatten(wanted, expand_composites=True) if isinstance(g, SymbolicTensor)]
     except Exception:
         return _everything(tensors, outputs)  # the gradient itself will say what is wrong when it is called
     returned = {g.value for g in given}

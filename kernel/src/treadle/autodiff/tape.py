@@ -175,7 +175,7 @@ class GradientTape:
                 return
             results, specs = [t._id for t in outputs], adopted
         if LOCAL.graph is None:
-            inputs, outputs = kept(op, inputs, tensors, outputs, attrs)
+            inputs, outputs = kept(op, inputs, tensors, outputs, attrs, needs)
         self._records.append(GradientContext(op, inputs, outputs, attrs, needs, results, specs))  # type: ignore[union-attr]  # only called while recording
 
     def _touched(self, variable: Variable) -> bool:

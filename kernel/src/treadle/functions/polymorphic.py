@@ -44,9 +44,8 @@ registry.on_invalidate(_forget_fast)
 def run_functions_eagerly(run_eagerly: bool) -> None:
     """Run traced functions as plain Python, for debugging (TensorFlow's ``tf.config.run_functions_eagerly``)."""
     global _eager_functions
-    if bool(run_eagerly) != _eager_functions:
-        _eager_functions = bool(run_eagerly)
-        (state.enter if run_eagerly else state.leave)()
+    _eager_functions = bool(run_eagerly)
+    state.hold(_eager_functions)
 
 
 def functions_run_eagerly() -> bool:

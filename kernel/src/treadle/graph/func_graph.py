@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from treadle import state
+from treadle import settings, state
 from treadle.contracts.op import Op
 from treadle.contracts.spec import Spec
 from treadle.conversion import from_array, host_spec, host_value
@@ -63,7 +63,7 @@ class FuncGraph(Graph):
                 values += [self.value_of(t) for t in given]
                 splits.append(len(given))
             else:
-                values.append(self.host_input(given) if declared.kind == "host" else self.value_of(given))
+                values.append(self._host_input_of(op, declared.name, given) if declared.kind == "host" else self.value_of(given))
                 splits.append(-1)
         node = self.add(op, values, attrs, splits=tuple(splits) if op.variadic else None)
         if state.LOCAL.device is not None:
@@ -91,7 +91,7 @@ class FuncGraph(Graph):
         if known is not None:
             return known[1]
         device = tensor._key.device
-        if isinstance(tensor._buffer, np.ndarray):
+        if isinstance(tensor._buffer, np.ndarray) and device.name == settings.current().device:
             value = self.adopt_constant(tensor._buffer)
             self._captured[id(tensor)] = (tensor, value)
             self.captured_constants.append((tensor, value))
@@ -106,6 +106,12 @@ class FuncGraph(Graph):
             known = self._captured[id(thing)] = (thing, self.placeholder(spec, getattr(thing, "name", "captured").replace(":", "_")))
             self.captures.append(known)
         return known[1]
+
+    def _host_input_of(self, op: Op, name: str, given: Any) -> Value:
+        try:
+            return self.host_input(given)
+        except OverflowError:
+            raise InvalidArgumentError(f"{op.name}: {name!r} is {given!r}; in a traced function its numbers must fit 64 bits") from None
 
     def host_input(self, given: Any) -> Value:
         """The value of a host input: a constant, a tensor of the graph, or tensors and numbers put together."""

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
+from treadle.contracts.op import Op
+from treadle.contracts.spec import Spec
 from treadle.dims import known_different
 from treadle.eager.dispatch import infer
 from treadle.errors import GraphError
 from treadle.graph.graph import Graph, Node, Value
+from treadle.graph.structural import CONST, PLACEHOLDER
 
 
 def verify(graph: Graph) -> None:
@@ -21,6 +26,8 @@ def verify(graph: Graph) -> None:
     count = 0
     for node in graph.nodes:
         count += 1
+        if not isinstance(node.op, Op):
+            raise GraphError(f"{graph.name}: the node with number {node.serial} has {node.op!r} for an op (made at {node.source})")
         if node.graph is not graph:
             raise GraphError(f"{graph.name}: {node!r} belongs to another graph")
         if names.setdefault(node.name, node) is not node:
@@ -36,6 +43,7 @@ def verify(graph: Graph) -> None:
             if value.node is not node or value.index != i:
                 raise GraphError(f"{graph.name}: output {i} of {node!r} says that it is output {value.index} of {value.node!r}")
             defined.add(value)
+        _verify_constant(graph, node)
         _verify_specs(graph, node)
     if count != len(graph):
         raise GraphError(f"{graph.name}: it has {count} nodes and counts {len(graph)}")
@@ -49,6 +57,16 @@ def verify(graph: Graph) -> None:
         for user in value.uses:
             if not any(v is value for v in user.inputs):
                 raise GraphError(f"{graph.name}: {value.name!r} lists {user!r} as a use, which does not read it")
+
+
+def _verify_constant(graph: Graph, node: Node) -> None:
+    """A constant or placeholder has what makes it one."""
+    if node.op is CONST:
+        array, spec = node.attrs.get("value"), node.out.spec
+        if not isinstance(array, np.ndarray) or array.dtype != spec.dtype.numpy or array.shape != spec.dims:
+            raise GraphError(f"{graph.name}: a constant is declared {spec!r} and has the value {array!r}")
+    elif node.op is PLACEHOLDER and (not isinstance(node.attrs.get("name"), str) or not isinstance(node.attrs.get("spec"), Spec)):
+        raise GraphError(f"{graph.name}: a placeholder has lost its name or spec; it has {node.attrs!r}")
 
 
 def _verify_specs(graph: Graph, node: Node) -> None:

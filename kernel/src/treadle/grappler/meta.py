@@ -54,8 +54,8 @@ class MetaOptimizer:
         while True:
             reports = self._attempt(item, {r.name for r in excluded}, check_each, face)
             culprit = next((r for r in reports if r.error is not None), None)
-            if culprit is None and not check_each and _damage(None, item, face) is not None:
-                check_each = True  # find out which pass it was
+            if not check_each and (culprit is not None or _damage(None, item, face) is not None):
+                check_each, culprit = True, None  # find out which pass it was: one may raise on what another left
             elif culprit is None:
                 culprit = self._unsettled(item, reports)
                 if culprit is None:
@@ -81,7 +81,7 @@ class MetaOptimizer:
                 before = item.graph.copy()[0] if self._schedule.verify == "numeric" else None
                 report = self._run(line, item, round_)
                 reports.append(report)
-                if report.error is None and report.changed and check_each:
+                if report.error is None and check_each:  # whatever the pass says that it did
                     report.error = _damage(before, item, face)
                 if report.error is not None:
                     return reports

@@ -66,7 +66,10 @@ def find_traces(function: Any, args: list[Any], kwargs: dict[str, Any], target: 
         return [function]
     if not users_file.is_traced(function):
         function = Function(function)
-    signature: inspect.Signature = function.signature.python
+    try:
+        signature: inspect.Signature = function.signature.python
+    except ValueError as error:
+        raise CommandError(f"{error}. A method is explained through an instance that the file has, such as FILE.py:model.{function.name}") from None
     if args or kwargs:
         try:
             signature.bind(*args, **kwargs)
