@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from treadle.eager.dispatch import quietly
-from treadle.errors import DTypeError, InvalidArgumentError, OpError, ResourceExhaustedError, ShapeError
+from treadle.errors import DTypeError, InvalidArgumentError, OpError, PluginError, ResourceExhaustedError, ShapeError
 from treadle.graph.graph import Graph, Node, Value
 from treadle.runtime.writer import Writer
 
@@ -55,7 +55,7 @@ class Plan:
             error.message = f"{error.message} [{where}]"
             error.args = (error.message,)
             better: Exception = error
-        elif node.op.effect == "io":
+        elif node.op.effect == "io" or isinstance(error, PluginError):
             return error
         elif isinstance(error, MemoryError):
             better = ResourceExhaustedError(f"{node.op.name}: out of memory: {error} [{where}]")

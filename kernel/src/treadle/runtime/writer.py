@@ -15,7 +15,7 @@ from treadle import state
 from treadle.contracts.lists import BufferList
 from treadle.contracts.spec import is_concrete
 from treadle.conversion import to_tuples
-from treadle.eager.dispatch import bind, find_kernel_row
+from treadle.eager.dispatch import bind, check_results, find_kernel_row, vetted, vetting_key
 from treadle.errors import GraphError
 from treadle.graph.effects import effect_of
 from treadle.graph.graph import Graph, Node, Value
@@ -215,10 +215,10 @@ class Writer:
         op = node.op
         row = find_kernel_row(op, self.device, _kernel_dtype(node))
         kernel = bind(row, self.device)
-        name = self._bind("k", kernel)
         arguments = self._arguments(node)
         attrs = [f"{attr}={self._literal(value)}" for attr, value in node.attrs.items()]
         is_ufunc = isinstance(kernel, np.ufunc) and kernel.nout == 1 and kernel.nin == len(node.inputs) and not attrs
+        name = self._bind_kernel(node, kernel, writes_out=is_ufunc or row.out)
         target = None
         if is_ufunc or row.out:
             self.fresh.update(node.outputs)
@@ -251,6 +251,25 @@ class Writer:
                 self.names[value] = result
                 if not value.spec.rank:
                     body.append(f"{result} = NORMALIZE({result})")
+
+    def _bind_kernel(self, node: Node, kernel: Any, writes_out: bool) -> str:
+        """The name of a kernel; one that never ran for these dtypes is held to its contract at the first call."""
+        op, namespace, device = node.op, self.namespace, self.device
+        key = vetting_key(op, [v.spec.dtype for v in node.inputs], node.attrs, device)
+        if key in vetted:
+            return self._bind("k", kernel)
+        specs = [value.spec for value in node.outputs]
+
+        def once(*args: Any, **kwargs: Any) -> Any:
+            result = kernel(*args, **kwargs)
+            given = [] if writes_out else [a for entry in args for a in (entry if isinstance(entry, list) else [entry]) if isinstance(a, np.ndarray)]
+            check_results(op, specs, result, given, device)
+            vetted.add(key)
+            namespace[name] = kernel
+            return result
+
+        name = self._bind("k", once)
+        return name
 
     def _at_home(self, variable: Value) -> bool:
         """Whether a Variable is known to be on this device."""
