@@ -25,6 +25,7 @@ class LogicalDevice(NamedTuple):
 
 _visible: list[PhysicalDevice] | None = None
 _soft_placement = True
+_threads = {"inter": 0, "intra": 0}
 
 
 def list_physical_devices(device_type: str | None = None) -> list[PhysicalDevice]:
@@ -97,3 +98,27 @@ def enable_op_determinism() -> None:
 def get_synchronous_execution() -> bool:
     """True: eager ops are done when they return."""
     return True
+
+
+def set_synchronous_execution(enable: bool) -> None:
+    """Without effect: ops are done when they return, always; see ``get_synchronous_execution``."""
+
+
+def get_inter_op_parallelism_threads() -> int:
+    """Threads for independent ops, as ``set_inter_op_parallelism_threads`` had it; 0 is treadle's choice."""
+    return _threads["inter"]
+
+
+def set_inter_op_parallelism_threads(num_threads: int) -> None:
+    """Kept, without effect: a function runs in its caller's thread."""
+    _threads["inter"] = int(num_threads)
+
+
+def get_intra_op_parallelism_threads() -> int:
+    """Threads inside one op, as ``set_intra_op_parallelism_threads`` had it; 0 leaves it to the array library."""
+    return _threads["intra"]
+
+
+def set_intra_op_parallelism_threads(num_threads: int) -> None:
+    """Kept, without effect: the array library decides when it is loaded, by variables such as ``OPENBLAS_NUM_THREADS``."""
+    _threads["intra"] = int(num_threads)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from treadle import plugins
-from treadle.registry import registry
+from treadle.registry import Entry, registry
 
 _DTYPES = [
     "float16",
@@ -116,6 +116,16 @@ OWN: dict[str, str] = {
     "config.experimental.get_device_details": "configuration:get_device_details",
     "config.experimental.enable_op_determinism": "configuration:enable_op_determinism",
     "config.experimental.get_synchronous_execution": "configuration:get_synchronous_execution",
+    "config.experimental.set_synchronous_execution": "configuration:set_synchronous_execution",
+    **{
+        f"config.threading.{verb}_{kind}_op_parallelism_threads": f"configuration:{verb}_{kind}_op_parallelism_threads"
+        for verb in ("get", "set")
+        for kind in ("inter", "intra")
+    },
+    **{
+        f"config.optimizer.{name}": f"optimizer_options:{name}"
+        for name in ("get_experimental_options", "set_experimental_options", "get_jit", "set_jit")
+    },
     "test.compute_gradient": "testing.jacobians:compute_gradient",
     "testing": "testing",
     "plugins": "plugins",
@@ -171,6 +181,16 @@ def lookup(path: str) -> Any:
         if record is not None and (path in registry.names or is_namespace(path)):
             return _complete(registry.names[path].value) if path in registry.names else namespace(path)
     raise AttributeError(missing(path))
+
+
+def replace(path: str, thing: Any) -> None:
+    """Put another thing under a public name that a plugin offers; what asked for the name before keeps what it got."""
+    entry = registry.names[path]
+    registry.names[path] = Entry(thing, entry.plugin)
+    space, _, name = path.rpartition(".")
+    module = sys.modules.get(f"treadle.{space}" if space else "treadle")
+    if module is not None:
+        module.__dict__.pop(name, None)
 
 
 def _complete(thing: Any) -> Any:
@@ -248,6 +268,9 @@ class Finder:
             if "." not in name and not is_namespace(name):
                 plugins.host.load_ops(name)
         if not is_namespace(name):
+            explain = registry.roles.get("explain_missing")
+            if explain is not None and explain.value(name):
+                raise ModuleNotFoundError(missing(name))  # without a `name`, or `from treadle import keras` would drop the message
             return None
         loader: Any = self
         return importlib.machinery.ModuleSpec(fullname, loader, is_package=True)

@@ -39,6 +39,10 @@ OPS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ("axis_size", "broadcast_to", "shape", "sum_to_shape"),
         (),
     ),
+    "treadle_ops.call_batching": (
+        (),
+        ("nondifferentiable_batch_function",),
+    ),
     "treadle_ops.casting": (
         ("bitcast", "cast"),
         ("bitcast", "cast", "dtypes.cast"),
@@ -127,6 +131,10 @@ OPS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         (),
         ("nn.embedding_lookup",),
     ),
+    "treadle_ops.execution_modes": (
+        (),
+        ("experimental.async_clear_error", "experimental.async_scope", "experimental.enable_strict_mode", "experimental.function_executor_type"),
+    ),
     "treadle_ops.extremes": (
         ("maximum", "minimum"),
         ("math.maximum", "math.minimum", "maximum", "minimum"),
@@ -162,6 +170,10 @@ OPS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "treadle_ops.gathering": (
         ("gather", "gather_grad"),
         ("gather",),
+    ),
+    "treadle_ops.gradient_registration": (
+        (),
+        ("RegisterGradient", "no_gradient"),
     ),
     "treadle_ops.graph_gradients": (
         (),
@@ -462,6 +474,10 @@ OPS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "treadle_ops.trigonometry": (
         ("acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cos", "cosh", "sin", "sinh", "tan"),
         ("acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cos", "cosh", "math.acos", "math.acosh", "math.asin", "math.asinh", "math.atan", "math.atan2", "math.atanh", "math.cos", "math.cosh", "math.sin", "math.sinh", "math.tan", "sin", "sinh", "tan"),
+    ),
+    "treadle_ops.type_dispatch": (
+        (),
+        ("experimental.dispatch_for_api", "experimental.dispatch_for_binary_elementwise_apis", "experimental.dispatch_for_binary_elementwise_assert_apis", "experimental.dispatch_for_unary_elementwise_apis", "experimental.unregister_dispatch_for"),
     ),
     "treadle_ops.uniqueness": (
         ("unique", "unique_with_counts"),

@@ -53,10 +53,44 @@ _INSTEAD = {
     "random_uniform": "it is td.random.uniform",
     "set_random_seed": "it is td.random.set_seed",
     "get_variable": "make a td.Variable and keep it",
+    "losses": "use the losses in td.nn, or write one with td.reduce_mean",
+    "optimizers": "keep slots in td.Variables and write the update with assign_sub; see docs/examples",
+    "metrics": "sum up in td.Variables, or in NumPy",
+    "layers": "write layers as td.Modules; their functions are in td.nn",
+    "models": "write models as td.Modules",
+    "callbacks": "write the training loop with td.GradientTape",
+    "initializers": "they are functions of the top: td.random_normal_initializer, td.zeros_initializer, ...",
+    "mixed_precision": "cast to td.float16 or td.bfloat16 with td.cast where it helps, and scale the loss by hand",
+    "graph_util": "`treadle explain FILE.py:FUNCTION` prints a function's graph; f.get_concrete_function(...).graph is it",
+    "histogram_fixed_width": "use td.math.bincount on scaled values",
+    "histogram_fixed_width_bins": "scale and td.cast to td.int32",
+    "sets": "use td.unique, or Python's sets before values become tensors",
+    "register_tensor_conversion_function": "give the class a method __array__, or __treadle_tensor__(self) that returns a tensor",
+    "CriticalSection": "use threading.Lock; effects inside one function keep program order",
+    "Operation": "nodes of a td.Graph are what TensorFlow calls operations",
+    "OptionalSpec": "use None, or a flag beside the value",
+    "RaggedTensorSpec": "pad to dense tensors, and keep the lengths beside them (td.sequence_mask)",
+    "SparseTensorSpec": "use td.TensorSpec on dense tensors",
+    "make_ndarray": "use tensor.numpy()",
+    "make_tensor_proto": "use NumPy's own formats to store arrays",
+    "as_string": "treadle has no string dtype; format tensor.numpy() in Python",
+    "timestamp": "use time.time()",
+    "contrib": "it is gone from TensorFlow 2 too",
+    "app": "write a Python program",
+    "flags": "use argparse",
+    "logging": "use Python's logging; treadle logs under 'treadle'",
+    "get_logger": "use logging.getLogger('treadle')",
+    "gfile": "use open() and pathlib",
+    "experimental.numpy": "use td's own functions, which follow TensorFlow; NumPy for arrays outside",
+    "experimental.dtensor": "run one process per device",
+    "experimental.Optional": "use None, or a flag beside the value",
+    "experimental.ExtensionType": "use a dataclass: its fields count as a nested structure",
+    "VariableAggregation": "treadle does not distribute Variables",
+    "VariableSynchronization": "treadle does not distribute Variables",
 }
 
 
 def explain_missing(path: str) -> str | None:
     """What to use instead of a public name; None if there is nothing to say."""
-    instead = _INSTEAD.get(path) or _INSTEAD.get(path.partition(".")[0])
+    instead = _INSTEAD.get(path) or _INSTEAD.get(path.rpartition(".")[0]) or _INSTEAD.get(path.partition(".")[0])
     return None if instead is None else f"TensorFlow has it, and treadle does not; {instead}"

@@ -8,3 +8,4 @@ from treadle.configuration import get_device_details as get_device_details
 from treadle.configuration import get_memory_info as get_memory_info
 from treadle.configuration import get_synchronous_execution as get_synchronous_execution
 from treadle.configuration import reset_memory_stats as reset_memory_stats
+from treadle.configuration import set_synchronous_execution as set_synchronous_execution
