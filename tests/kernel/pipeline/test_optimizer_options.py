@@ -19,7 +19,7 @@ def test_switches_take_passes_out_of_the_schedule_and_put_them_back(tf, toy):
     options.set_experimental_options({"disable_meta_optimizer": False})
     assert names() == before
     assert options.get_experimental_options() == {"disable_meta_optimizer": False, "layout_optimizer": False}
-    with pytest.raises(ValueError, match="there is no option 'constant_fold'; options: .*constant_folding"):
+    with pytest.raises(ValueError, match=r"there is no option 'constant_fold'; options: .*constant_folding"):
         options.set_experimental_options({"constant_fold": True})
 
 
