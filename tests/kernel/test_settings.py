@@ -453,3 +453,15 @@ def test_toml_is_not_imported_unless_a_file_is_read(folder):
     )
     out = subprocess.run([sys.executable, "-S", "-E", "-c", code], capture_output=True, text=True, check=True)
     assert out.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    ("variable", "meant"), [("TREADLE_ROUND", "TREADLE_ROUNDS"), ("TREADLE_DEVICES", "TREADLE_DEVICE"), ("TREADLE_CONIFG", "TREADLE_CONFIG")]
+)
+def test_a_misspelt_variable_is_refused(variable, meant):
+    with pytest.raises(ConfigError, match=rf"environment {variable}: there is no such variable; did you mean {meant}\?"):
+        settings.load(environ={variable: "1"})
+
+
+def test_variables_of_others_are_left_alone():
+    assert settings.load(environ={"TREADLE_MY_PLUGIN_PORT": "80", "TREADLES": "x"}).rounds == 4

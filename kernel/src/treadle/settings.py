@@ -284,6 +284,17 @@ def _take_tables(path: str, content: Mapping[str, object], values: dict[str, Any
     values["pass_options"] = MappingProxyType(passes)
 
 
+def _refuse_misspelt(environ: Mapping[str, str]) -> None:
+    """Refuse a variable that is nearly one of ours; others may belong to plugins."""
+    known = [key.variable for key in _KEYS] + ["TREADLE_CONFIG"]
+    for variable in environ:
+        if variable.startswith("TREADLE_") and variable not in known:
+            from difflib import get_close_matches  # only on the way to an error
+
+            if close := get_close_matches(variable, known, 1, 0.9):
+                raise ConfigError(f"environment {variable}: there is no such variable; did you mean {close[0]}? Variables: {', '.join(known)}")
+
+
 def load(start: str | None = None, environ: Mapping[str, str] | None = None) -> Settings:
     """Read the configuration file and the environment; nothing is cached.
 
@@ -304,6 +315,7 @@ def load(start: str | None = None, environ: Mapping[str, str] | None = None) -> 
     origin = _default_origin()
     if found := _find_file(start, environ.get("TREADLE_CONFIG", "").strip()):
         _take_tables(*found, values, origin)
+    _refuse_misspelt(environ)
     for key in _KEYS:
         if text := environ.get(key.variable, "").strip():
             source = f"environment {key.variable}"
