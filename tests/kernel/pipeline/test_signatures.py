@@ -186,7 +186,7 @@ def test_the_signature_of_a_trace_shows_numbers_as_they_were_given_and_variables
     concrete = f.get_concrete_function(tf.Variable(2.0), tf.TensorSpec([], tf.float32), 3.0)
     (_, x, k), _ = concrete.structured_input_signature
     assert (x.name, k) == ("x", 3.0)
-    assert "fixed: 3.0" in concrete.pretty_printed_signature()
+    assert "fixed: k=3.0" in concrete.pretty_printed_signature()
 
 
 def test_tensor_like_is_what_converts_by_itself():

@@ -54,7 +54,7 @@ def test_a_plain_function_is_traced_for_the_specs(treadle, users_file):
     assert shown.exit_code == 0, shown.stderr
     assert "As traced, 5 nodes" in shown.stdout
     assert "x * 1 -> x" in shown.stdout
-    assert treadle("explain", target, "-s", "float32[3]").stdout.startswith("plain(x: float32[3]; fixed: False) -> float32[3]")
+    assert treadle("explain", target, "-s", "float32[3]").stdout.startswith("plain(x: float32[3]; fixed: twice=False) -> float32[3]")
 
 
 def test_a_diff_shows_what_changed(treadle, users_file):

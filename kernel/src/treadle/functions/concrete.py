@@ -38,10 +38,11 @@ class ConcreteFunction:
 
     last_used = 0
 
-    def __init__(self, atomic: AtomicFunction, key: Key, names: list[str], structure: Any, results: list[Any]) -> None:
+    def __init__(self, atomic: AtomicFunction, key: Key, names: list[str], structure: Any, results: list[Any], paths: list[str]) -> None:
         self.atomic = atomic
         self.key = key
         self.names = names
+        self._paths = paths
         self._structure = structure
         self._results = results
         self._is_single = not structure and len(results) == 1 and not isinstance(results[0], Static)
@@ -173,7 +174,7 @@ class ConcreteFunction:
     def pretty_printed_signature(self, verbose: bool = True) -> str:
         """The signature as text."""
         arguments = ", ".join(f"{name}: {part!r}" for name, part in zip(self.names, self.key.inputs, strict=True))
-        python = [repr(p) for p in self.key.parts if not isinstance(p, TensorPart | VariablePart)]
+        python = [f"{path}={p!r}" for path, p in zip(self._paths, self.key.parts, strict=True) if not isinstance(p, TensorPart | VariablePart)]
         fixed = f"; fixed: {', '.join(python)}" if python else ""
         return f"{self.name}({arguments}{fixed}) -> {self.structured_outputs!r}"
 

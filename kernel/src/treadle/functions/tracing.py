@@ -47,7 +47,7 @@ def trace(function: Callable[..., Any], name: str, call: Call, paths: list[str])
         results, values = _results(graph, found, name)
     graph.outputs = values
     atomic = AtomicFunction(graph, name)
-    concrete = ConcreteFunction(atomic, call.key, names, structure, results)
+    concrete = ConcreteFunction(atomic, call.key, names, structure, results, paths)
     plugins.host.call("treadle_trace_finished", function=function, concrete=concrete, seconds=time.perf_counter() - start)
     return concrete, graph.created
 
