@@ -14,6 +14,7 @@ from typing import Any, cast
 import numpy as np
 
 from treadle import dims, state
+from treadle.contracts.batching import BatchingRule
 from treadle.contracts.kernels import Kernel
 from treadle.contracts.op import Op
 from treadle.contracts.spec import Spec
@@ -59,7 +60,8 @@ def op(
         can_fail: a call may raise.
 
     Returns:
-        The op's entry point: a function of tensors. ``entry.infer`` and ``entry.gradient`` are decorators that give it these later.
+        The op's entry point: a function of tensors. ``entry.infer``, ``entry.gradient`` and ``entry.batching`` are decorators that give it these
+        later.
 
     Raises:
         PluginError: the function has parameters that are neither inputs nor attributes, or the name belongs to a plugin.
@@ -82,6 +84,7 @@ def op(
     contract.gradient = gradient
     entry.gradient = kernel.set_gradient
     entry.infer = kernel.set_inference
+    entry.batching = kernel.set_batching
     _register(contract, kernel, f"module {function.__module__}")
     return entry
 
@@ -158,6 +161,11 @@ class _PythonKernel:
         """Give the op an inference (a decorator)."""
         self._infer = function
         self.contract.table.clear()
+        return function
+
+    def set_batching(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """Give the op a batching rule (a decorator); see ``td.declare.batching``."""
+        self.contract.batching = BatchingRule(function)
         return function
 
     def specs(self, inputs: list[Any], attrs: dict[str, Any]) -> Any:

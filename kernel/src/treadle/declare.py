@@ -1,4 +1,4 @@
-"""How a plugin's module declares ops, gradients, public names and kernels.
+"""How a plugin's module declares ops, gradients, batching rules, public names and kernels.
 
 The decorators only note what they see; a plugin's ``treadle_register`` hands the module to the registry. A module may be imported any
 number of times before that, or registered again after a roll-back.
@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from types import FunctionType
 from typing import Any
 
+from treadle.contracts.batching import BatchingRule, declare_rule
 from treadle.contracts.declared import declarations
 from treadle.contracts.kernels import kernel, same_names
 from treadle.contracts.op import BoolSpec, FreeSpec, HostSpec, IndexSpec, Op
@@ -17,7 +18,7 @@ from treadle.contracts.spec import Spec
 from treadle.eager.entry import make_entry
 from treadle.errors import PluginError
 
-__all__ = ["BoolSpec", "FreeSpec", "HostSpec", "IndexSpec", "Op", "Spec", "gradient", "kernel", "offer", "op", "public", "same_names"]
+__all__ = ["BoolSpec", "FreeSpec", "HostSpec", "IndexSpec", "Op", "Spec", "batching", "gradient", "kernel", "offer", "op", "public", "same_names"]
 
 
 def op(name: str, *, public: str | Sequence[str] = (), **options: Any) -> Callable[[Callable[..., Any]], Any]:
@@ -76,6 +77,27 @@ def gradient(*entries: Any, reads_content: bool = True) -> Callable[[FunctionTyp
                 raise PluginError(f"op {contract.name!r} already has a gradient")
             contract.gradient = function
             contract.reads_content = reads_content
+        return function
+
+    return declare
+
+
+def batching(*ops: Any, shared: bool = False) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Declare how ops are applied to many elements at once, which ``vectorized_map`` asks for. An elementwise op needs no rule.
+
+    The function gets the op's entry point, one operand per input (a list for a sequence) and the attributes by keyword. It gives the results as
+    the entry point does, each with the batch axis in front, or ``NotImplemented`` where it cannot. Of an operand, ``is_batched`` says whether the
+    elements differ in it; ``batched()`` is the tensor with the batch axis in front, ``shared()`` the one that all elements have, ``rank`` the rank
+    of one element and ``count`` how many there are.
+
+    Args:
+        *ops: entry points, contracts or names.
+        shared: the results are the same for every element and come without the batch axis, as sizes do.
+    """
+
+    def declare(function: Callable[..., Any]) -> Callable[..., Any]:
+        for each in ops:
+            declare_rule(each if isinstance(each, Op | str) else each.op, BatchingRule(function, shared))
         return function
 
     return declare

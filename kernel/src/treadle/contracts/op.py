@@ -65,11 +65,13 @@ class Op:
         kept: what tapes keep of a call, per shapes.
         reads_content: False if the gradient is known to read shapes and dtypes only, of inputs and outputs, whatever the attributes are.
         gradient: ``(ctx, *cotangents) -> gradient per input``; None if there is none.
+        batching: the declared ``BatchingRule``; None if there is none.
     """
 
     __slots__ = (
         "__weakref__",
         "aliases",
+        "batching",
         "can_fail",
         "commutative",
         "defaults",
@@ -127,6 +129,7 @@ class Op:
         self.spec_only = spec_only
         self.structural = structural
         self.gradient: Callable[..., Any] | None = None
+        self.batching: Any = None
         self.plugin = "?"
         self.entry: Callable[..., Any] | None = None
         self.reads: dict[Any, Any] = {}

@@ -207,7 +207,7 @@ class Function:
         return concrete
 
     def _run_trace(self, call: Call) -> tuple[ConcreteFunction, list[Any]]:
-        function = self._bound(_converted(self._python_function) if self._autograph else self._python_function)
+        function = self._bound(converted(self._python_function) if self._autograph else self._python_function)
         paths = self._paths(call)
         start = time.perf_counter()
         self._count += 1
@@ -363,7 +363,7 @@ class BoundFunction:
         return hash(id(self._function))
 
 
-def _converted(function: Callable[..., Any]) -> Callable[..., Any]:
+def converted(function: Callable[..., Any]) -> Callable[..., Any]:
     """The function with Python control flow on tensors staged, by the plugin ``autograph`` where it is installed."""
     record = plugins.host.load("treadle.plugins", "autograph")
     if record is None or not callable(record.thing):

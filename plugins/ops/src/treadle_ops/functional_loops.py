@@ -1,11 +1,10 @@
-"""Functions over the rows of tensors: map_fn, vectorized_map, scan, foldl and foldr.
+"""Functions over the rows of tensors: map_fn, scan, foldl and foldr.
 
 Elements may be nested, and gradients of any order flow, eagerly and while tracing; how the rows are gone over is in ``row_loops``.
 """
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable
 from typing import Any
 
@@ -15,11 +14,10 @@ from treadle.declare import public
 from treadle.dtypes import as_dtype
 from treadle.errors import DTypeError, InvalidArgumentError
 from treadle.shapes import TensorShape
-from treadle.state import LOCAL
 from treadle.tensorspec import TensorSpec
 from treadle_ops.flow import stop_gradient
 from treadle_ops.joining import concat_op, stack
-from treadle_ops.row_loops import Gathered, Rows, over_rows, signature_of
+from treadle_ops.row_loops import Gathered, Rows, over_rows
 
 # ---------------------------------------------------------------------- map
 
@@ -60,14 +58,15 @@ def map_fn(
     Sources:
         TensorFlow ``tf.map_fn``.
     """
-    _require_callable(fn, "map_fn")
+    require_callable(fn, "map_fn")
     rows = Rows(elems, "map_fn")
     wanted = fn_output_signature if fn_output_signature is not None else dtype
     signature = rows.pack([t.dtype for t in rows.tensors]) if wanted is None else wanted
-    return _stop(_mapped(fn, rows, signature), back_prop)
+    return _stop(mapped(fn, rows, signature), back_prop)
 
 
-def _mapped(fn: Callable[..., Any], rows: Rows, signature: Any) -> Any:
+def mapped(fn: Callable[..., Any], rows: Rows, signature: Any) -> Any:
+    """What a function gives for every row, in the structure of a signature, stacked."""
     gathered = [_gathered(leaf) for leaf in nest.flatten(signature)]
 
     def step(carried: list[Any], row: list[Any]) -> tuple[list[Any], list[Any]]:
@@ -87,43 +86,6 @@ def _gathered(leaf: Any) -> Gathered:
     if isinstance(leaf, TensorSpec):
         return Gathered(leaf.dtype, leaf.shape)
     return Gathered(as_dtype(leaf), TensorShape(None))
-
-
-_falls_back = True
-
-
-@public("vectorized_map")
-def vectorized_map(fn: Callable[..., Any], elems: Any, fallback_to_while_loop: bool = True, warn: bool = True) -> Any:
-    """Apply a function to every row of tensors, as ``map_fn`` does.
-
-    It takes one row after the other; the first call says so in the log of ``treadle``.
-
-    Args:
-        fn: a function of one row, which has the structure of ``elems``.
-        elems: a tensor or a structure of tensors; their first sizes are equal, or 1 for what is the same in every row.
-        fallback_to_while_loop: ignored.
-        warn: False says nothing.
-
-    Returns:
-        The structure of the function's result; each tensor has a first axis with one entry per row.
-
-    Raises:
-        ValueError: an element is a scalar.
-        ShapeError: the first sizes differ.
-
-    Sources:
-        TensorFlow ``tf.vectorized_map``.
-    """
-    global _falls_back
-    _require_callable(fn, "vectorized_map")
-    if warn and _falls_back:
-        _falls_back = False
-        logging.getLogger("treadle").warning("vectorized_map takes one row after the other; a function of whole tensors is faster")
-    rows = Rows(elems, "vectorized_map", broadcasts=True)
-    if LOCAL.graph is None and rows.count:
-        found = [fn(rows.pack(row)) for row in rows.each()]
-        return nest.map_structure(lambda *column: stack(list(column)), *found)
-    return _mapped(fn, rows, signature_of(fn, rows))
 
 
 # ---------------------------------------------------------------------- scan and fold
@@ -205,7 +167,7 @@ def _combining(fn: Callable[..., Any], rows: Rows, structure: Any) -> Callable[[
 
 def _begin(fn: Any, elems: Any, initializer: Any, reverse: bool, what: str) -> tuple[Rows, list[Any], Any]:
     """The rows, what is carried into the first step, and its structure."""
-    _require_callable(fn, what)
+    require_callable(fn, what)
     rows = Rows(elems, what)
     if initializer is not None:
         return rows, [convert_to_tensor(leaf) for leaf in nest.flatten(initializer)], initializer
@@ -289,7 +251,12 @@ def foldr(
     return _fold(fn, elems, initializer, True, "foldr", back_prop)
 
 
-def _require_callable(fn: Any, what: str) -> None:
+def require_callable(fn: Any, what: str) -> None:
+    """Refuse what is no function.
+
+    Raises:
+        TypeError: it cannot be called.
+    """
     if not callable(fn):
         raise TypeError(f"{what}: {fn!r} is not callable; give a function")
 

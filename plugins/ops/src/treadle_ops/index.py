@@ -165,7 +165,7 @@ OPS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     ),
     "treadle_ops.functional_loops": (
         (),
-        ("foldl", "foldr", "map_fn", "scan", "vectorized_map"),
+        ("foldl", "foldr", "map_fn", "scan"),
     ),
     "treadle_ops.gathering": (
         ("gather", "gather_grad"),
@@ -482,6 +482,10 @@ OPS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "treadle_ops.uniqueness": (
         ("unique", "unique_with_counts"),
         ("unique", "unique_with_counts"),
+    ),
+    "treadle_ops.vectorization": (
+        (),
+        ("vectorized_map",),
     ),
     "treadle_ops.zero_safe": (
         ("divide_no_nan", "multiply_no_nan", "xdivy", "xlog1py", "xlogy"),

@@ -68,6 +68,14 @@ class Rows:
                 raise ShapeError(f"{what}: the elements have the first sizes {known[0]} and {size}; they must be equal")
         self.count: int | None = next((size for size in known if isinstance(size, int)), None)
 
+    def is_repeated(self, i: int) -> bool:
+        """True for an element with one row that stands for any number of them."""
+        return i in self._repeated
+
+    def may_be_repeated(self, i: int) -> bool:
+        """True where that shows only when the graph runs."""
+        return i in self._may_repeat
+
     def pack(self, row: Sequence[Any]) -> Any:
         """One row of each element, in their structure."""
         return nest.pack_sequence_as(self.structure, list(row))
@@ -108,13 +116,6 @@ class Rows:
         """A row of placeholders."""
         dims = [None if t.dims is None else with_symbols(t.dims[1:]) for t in self.tensors]
         return [SymbolicTensor(graph.placeholder(Spec(d, t.dtype), "row")) for d, t in zip(dims, self.tensors, strict=True)]
-
-
-def signature_of(fn: Callable[..., Any], rows: Rows) -> Any:
-    """The dtypes that a function of a row gives, found by tracing it."""
-    graph = FuncGraph("a row", LOCAL.graph)
-    with state.recording(graph):
-        return nest.map_structure(lambda leaf: convert_to_tensor(leaf).dtype, fn(rows.pack(rows.symbolic(graph))))
 
 
 class Gathered:
