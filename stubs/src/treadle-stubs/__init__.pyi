@@ -3229,21 +3229,23 @@ def unstack(value: Any, num: int | None = None, axis: Any = 0, name: str = 'unst
     ...
 
 def vectorized_map(fn: Callable[..., Any], elems: Any, fallback_to_while_loop: builtins.bool = True, warn: builtins.bool = True) -> Any:
-    """Apply a function to every row of tensors, as ``map_fn`` does.
+    """Apply a function to every element of tensors, all at once.
 
-    It takes one row after the other; the first call says so in the log of ``treadle``.
+    The function is traced for one element; then each op of the trace runs on the whole batch, by its batching rule. An op without a rule runs once
+    per element, in a loop, while the rest stays batched. Effects such as assignments keep the order of a loop: a function that has any runs once
+    per element as a whole. Random draws are other ones for every element.
 
     Args:
-        fn: a function of one row, which has the structure of ``elems``.
-        elems: a tensor or a structure of tensors; their first sizes are equal, or 1 for what is the same in every row.
-        fallback_to_while_loop: ignored.
-        warn: False says nothing.
+        fn: a function of one element, which has the structure of ``elems``.
+        elems: a tensor or a structure of tensors; their first sizes are equal, or 1 for what is the same in every element.
+        fallback_to_while_loop: False refuses what would run once per element.
+        warn: False logs nothing of what runs once per element; by default the first call of ``fn`` does, in the log of ``treadle``.
 
     Returns:
-        The structure of the function's result; each tensor has a first axis with one entry per row.
+        The structure of the function's result; each tensor has a first axis with one entry per element.
 
     Raises:
-        ValueError: an element is a scalar.
+        ValueError: an element is a scalar; or an op has no batching rule, and ``fallback_to_while_loop`` is False.
         ShapeError: the first sizes differ.
 
     Sources:

@@ -1,8 +1,6 @@
-"""map_fn, vectorized_map, scan, foldl and foldr; gradients within a graph, forward mode, recomputation, and what says the order of things."""
+"""map_fn, scan, foldl and foldr; gradients within a graph, forward mode, recomputation, and what says the order of things."""
 
 from __future__ import annotations
-
-import logging
 
 import numpy as np
 import pytest
@@ -98,29 +96,6 @@ def test_back_prop_false_stops_gradients():
 def test_random_draws_in_a_row_are_its_own():
     drawn = td.function(lambda x: td.map_fn(lambda _: td.random.uniform([4]), x))(td.zeros([3]))
     assert len({tuple(row) for row in drawn.numpy().tolist()}) == 3
-
-
-def test_vectorized_map_finds_out_what_the_function_gives(every_mode, check_gradient):
-    def program(x, y):
-        return td.vectorized_map(lambda e: (td.cast(td.reduce_sum(e[0]), td.float32), e[0] * e[1]), (x, y), warn=False)
-
-    total, product = every_mode(program, ROWS, np.array([[2.0, 3.0]]))
-    assert total.dtype == np.float32
-    np.testing.assert_array_equal(product, ROWS * [2, 3])
-    check_gradient(lambda x, y: program(x, y)[1], ROWS, [[2.0, 3.0]])
-    for run in (program, td.function(program)):
-        with pytest.raises(ShapeError, match="3 and 2"):
-            run(td.constant(ROWS), td.ones([2, 2], td.float64))
-
-
-def test_vectorized_map_says_once_that_it_takes_row_by_row(caplog, monkeypatch):
-    from treadle_ops import functional_loops
-
-    monkeypatch.setattr(functional_loops, "_falls_back", True)
-    with caplog.at_level(logging.WARNING, "treadle"):
-        for _ in range(2):
-            td.vectorized_map(lambda row: row, td.constant(ROWS))
-    assert [r.getMessage() for r in caplog.records] == ["vectorized_map takes one row after the other; a function of whole tensors is faster"]
 
 
 # ---------------------------------------------------------------------- scan and fold

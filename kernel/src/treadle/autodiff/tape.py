@@ -318,14 +318,14 @@ class GradientTape:
             sources: a tensor or Variable, or a structure of them.
             unconnected_gradients: as for ``gradient``.
             parallel_iterations: ignored.
-            experimental_use_pfor: ignored; one sweep is made per element either way.
+            experimental_use_pfor: True sweeps back once for all elements of the target together, False once for each, which needs less memory.
 
         Returns:
             Per source ``target.shape + source.shape``.
         """
         from treadle.autodiff.jacobian import jacobian
 
-        return jacobian(self, target, sources, UnconnectedGradients(unconnected_gradients))
+        return jacobian(self, target, sources, UnconnectedGradients(unconnected_gradients), experimental_use_pfor)
 
     def batch_jacobian(
         self,
@@ -342,7 +342,7 @@ class GradientTape:
         """
         from treadle.autodiff.jacobian import batch_jacobian
 
-        return batch_jacobian(self, target, source, UnconnectedGradients(unconnected_gradients))
+        return batch_jacobian(self, target, source, UnconnectedGradients(unconnected_gradients), experimental_use_pfor)
 
 
 def _ones_like(target: Any) -> Any:

@@ -44,6 +44,8 @@ _OTHERS = {
     "only_element": "tensor_lists:only_element",
     "stack": "joining:stack",
     "reshape": "shaping:reshape",
+    "transpose": "shaping:transpose_op",
+    "vectorized_map": "vectorization:vectorized_map",
     "broadcast_to": "broadcasting:broadcast_to_op",
     "cast": "casting:cast",
     "identity": "flow:identity",
