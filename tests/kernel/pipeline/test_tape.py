@@ -195,3 +195,16 @@ def test_integer_sources_have_no_gradient(tf, toy):
     with tf.GradientTape() as tape, pytest.warns(UserWarning, match="float"):
         tape.watch(n)
     assert tape.gradient(toy.mul(n, n), n) is None
+
+
+def test_gradients_reach_what_a_function_captures_through_the_functions_that_call_it(tf, toy):
+    x = tf.constant(np.float32([1, 2]))
+    inner = tf.function(lambda: toy.total(toy.mul(x, x)))
+    middle = tf.function(lambda: toy.mul(inner(), 2.0))
+    outer = tf.function(lambda: toy.add(middle(), inner()))
+    for function, factor in ((inner, 2), (middle, 4), (outer, 6)):
+        for _ in range(2):
+            with tf.GradientTape() as tape:
+                tape.watch(x)
+                y = function()
+            assert tape.gradient(y, x).numpy().tolist() == [factor, 2 * factor]

@@ -182,6 +182,9 @@ class AtomicFunction:
         return to_device(thing, device)._buffer
 
     def _record(self, graph: FuncGraph, arguments: list[Any]) -> list[Any]:
+        constants = tuple(i for i, (tensor, _) in enumerate(self.graph.captured_constants) if tensor.dtype.is_differentiable)
+        if constants:  # the graph outside captures them, so that gradients reach them through both
+            return self.promote(constants)._record(graph, [*arguments, *(self.graph.captured_constants[i][0] for i in constants)])
         things = {value: thing for thing, value in self.captures}
         given = iter(arguments)
         values = []
