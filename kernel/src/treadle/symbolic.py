@@ -12,6 +12,7 @@ from treadle.contracts.device import Key
 from treadle.dtypes import DType, float32
 from treadle.errors import InvalidArgumentError, SymbolicTensorError
 from treadle.shapes import TensorShape
+from treadle.state import LOCAL
 from treadle.tensor import Tensor
 
 
@@ -60,6 +61,26 @@ class SymbolicTensor(Tensor):
     def graph(self) -> Any:
         """The graph that this value belongs to."""
         return self.value.graph
+
+    @property
+    def op(self) -> Any:
+        """The node that makes this value; ``session.run`` takes it as an operation."""
+        return self.value.node
+
+    def eval(self, feed_dict: Any = None, session: Any = None) -> Any:
+        """The value as a NumPy array, from a session of the tensor's graph.
+
+        Args:
+            feed_dict: see ``Session.run``.
+            session: the default one if None.
+
+        Raises:
+            ValueError: there is no session.
+        """
+        return default_session(session, f"{self.name}.eval()").run(self, feed_dict)
+
+    def __hash__(self) -> int:  # type: ignore[override]  # in the graph of a session a tensor is a key of feed_dict
+        return super().__hash__() if self.value.graph.building_function else id(self)
 
     @property
     def device(self) -> str:
@@ -130,6 +151,18 @@ class SymbolicTensor(Tensor):
 
     def __repr__(self) -> str:
         return f"<tf.Tensor '{self.name}' shape={self.shape} dtype={self.dtype.name}>"
+
+
+def default_session(session: Any, what: str) -> Any:
+    """The session given, or the thread's default one.
+
+    Raises:
+        ValueError: there is neither.
+    """
+    found = session or LOCAL.session
+    if found is None:
+        raise ValueError(f"{what}: there is no default session; call it inside `with td.compat.v1.Session(graph=...):`, or give session=")
+    return found
 
 
 SYMBOLIC = Key(_SymbolicDevice(), float32)
