@@ -95,6 +95,8 @@ class SymbolicTensor(Tensor):
         self.value.refine(TensorShape(shape))
 
     def _refuse(self, what: str, instead: str) -> NoReturn:
+        if not self.value.graph.building_function:
+            instead = f"session.run gives its value. {instead}"
         raise SymbolicTensorError(
             f"{what}: this is a symbolic tensor of shape {self.shape} and dtype {self.dtype.name}, made at {self.value.node.source} while "
             f"tracing {self.value.graph.name!r}; it has no value yet. {instead}"
@@ -171,8 +173,12 @@ SYMBOLIC = Key(_SymbolicDevice(), float32)
 
 def leaked(tensor: SymbolicTensor) -> InvalidArgumentError:
     """The error for a symbolic tensor that is used outside the graph it belongs to."""
+    graph = tensor.value.graph
+    where = f"a symbolic tensor of graph {graph.name!r}, made at {tensor.value.node.source}, is used outside that graph's scope. "
+    if not graph.building_function:
+        return SymbolicTensorError(f"{where}Use it inside `with graph:`, and get its value by session.run.")
     return SymbolicTensorError(
-        f"a symbolic tensor of graph {tensor.value.graph.name!r}, made at {tensor.value.node.source}, is used outside that graph's scope. "
+        f"{where}"
         "It leaked out of the traced function, through a global, an attribute, a list or a closure. "
         "Return it from the function instead, or keep it in a td.Variable with assign()."
     )

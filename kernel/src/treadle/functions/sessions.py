@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from treadle import nest, state
+from treadle.contracts.spec import Dims
 from treadle.conversion import convert_to_tensor
 from treadle.dims import Dim
 from treadle.dtypes import DType, from_numpy
@@ -141,6 +142,8 @@ class Session(Scope):
             return leaf.ref()
         if isinstance(leaf, SymbolicTensor | Node):
             self._require_own(leaf, "fetch")
+            if isinstance(leaf, SymbolicTensor) and leaf.dtype.kind == "l":
+                raise TypeError(f"Session.run: cannot fetch {leaf!r}: it is a list of tensors, as a TensorArray holds; fetch what stack() gives")
             return leaf if isinstance(leaf, Node) else leaf.value
         if isinstance(leaf, Tensor):
             raise ValueError(f"Session.run: cannot fetch {leaf!r}: it was made outside of graph {self._graph.name!r}, so it has its value already")
@@ -265,7 +268,7 @@ def _fed(value: Value, given: Any) -> Tensor:
         raise DTypeError(
             f"Session.run: a value of dtype {array.dtype} cannot be fed for {name!r}, which has dtype {spec.dtype.name}; convert it first"
         )
-    if not spec.shape.is_compatible_with(array.shape):
+    if not _fits(array.shape, spec.dims):
         raise ShapeError(
             f"Session.run: a value of shape {array.shape} cannot be fed for {name!r}, which has shape {spec.shape}, made at {value.node.source}"
         )
@@ -274,6 +277,10 @@ def _fed(value: Value, given: Any) -> Tensor:
         raise DTypeError(f"Session.run: the value fed for {name!r} does not fit its dtype {spec.dtype.name}: {array!r}")
     tensor: Tensor = convert_to_tensor(converted)
     return tensor
+
+
+def _fits(shape: tuple[int, ...], dims: Dims) -> bool:
+    return dims is None or (len(shape) == len(dims) and all(size == dim or isinstance(dim, Dim) for size, dim in zip(shape, dims, strict=True)))
 
 
 def _width(dtype: DType) -> int:
@@ -287,18 +294,14 @@ def _require_same_sizes(placeholders: list[Value], arguments: list[Tensor]) -> N
     Raises:
         ShapeError: they do not.
     """
-    pairs = [
-        (size, actual, value)
-        for value, tensor in zip(placeholders, arguments, strict=True)
-        if value.uses
-        for size, actual in zip(value.spec.dims or (), tensor.dims, strict=False)
-        if isinstance(size, Dim)
-    ]
     sizes: dict[Dim, int] = {}
-    for size, actual, _ in pairs:
-        if size.name is not None:
-            sizes.setdefault(size, actual)
-    for size, actual, value in pairs:
+    derived: list[tuple[Dim, int, Value]] = []
+    for value, tensor in zip(placeholders, arguments, strict=True):
+        if value.uses:
+            for size, actual in zip(value.spec.dims or (), tensor.dims, strict=False):
+                if isinstance(size, Dim) and (size.name is None or sizes.setdefault(size, actual) != actual):
+                    derived.append((size, actual, value))
+    for size, actual, value in derived:
         if size.symbols() <= sizes.keys() and size.evaluate(sizes) != actual:
             raise ShapeError(
                 f"Session.run: the value fed for {value.name!r} has a size {actual} where the other values fed make it {size.evaluate(sizes)}; "

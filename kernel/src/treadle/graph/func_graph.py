@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from treadle import settings, state
+from treadle import nest, settings, state
 from treadle.contracts.op import Op
 from treadle.contracts.spec import Spec
 from treadle.conversion import convert_to_tensor, from_array, host_spec, host_value
@@ -181,7 +181,19 @@ class FuncGraph(Graph):
         """What stands for having run several things: here nothing does, as everything runs in the order of the program."""
 
     def control_dependencies(self, control_inputs: Any) -> AbstractContextManager[Any]:
-        """A context whose nodes run after ``control_inputs``: here they do anyway."""
+        """A context whose nodes run after ``control_inputs``: here they do anyway, and what a session's graph around this one has is an input.
+
+        Raises:
+            ValueError: that has no result, and so can be no input.
+        """
+        for thing in nest.flatten(control_inputs):
+            if isinstance(thing, Node):
+                raise ValueError(
+                    f"control_dependencies: {thing.name}, made at {thing.source}, has no result that could come into {self.name!r}; put "
+                    "`with td.control_dependencies` around the branch, loop or call instead of into it"
+                )
+            if isinstance(thing, SymbolicTensor) and not thing.graph.building_function:
+                self.value_of(thing)
         return nullcontext()
 
     # ------------------------------------------------------------------ evaluation

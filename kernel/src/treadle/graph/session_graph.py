@@ -19,7 +19,7 @@ from treadle.contracts.op import Op
 from treadle.contracts.spec import Spec
 from treadle.conversion import convert_to_tensor
 from treadle.dims import with_symbols
-from treadle.dtypes import as_dtype
+from treadle.dtypes import DType, as_dtype
 from treadle.errors import ShapeError
 from treadle.graph.func_graph import FuncGraph
 from treadle.graph.graph import Node, Value
@@ -206,6 +206,12 @@ def _recorded_in(what: str) -> SessionGraph:
     return graph
 
 
+def _any_of(shape: Any, dtype: DType) -> Spec:
+    """The spec of whatever is compatible with a shape."""
+    sizes = TensorShape(shape)
+    return Spec(None if sizes.rank is None else with_symbols(sizes), dtype)
+
+
 def placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> SymbolicTensor:
     """A tensor of the graph whose value is given when the graph runs.
 
@@ -224,7 +230,7 @@ def placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> Symbo
         TensorFlow ``tf.compat.v1.placeholder``.
     """
     graph = _recorded_in("td.compat.v1.placeholder")
-    return SymbolicTensor(graph.placeholder(Spec(with_symbols(TensorShape(shape)), as_dtype(dtype)), name or "Placeholder"))
+    return SymbolicTensor(graph.placeholder(_any_of(shape, as_dtype(dtype)), name or "Placeholder"))
 
 
 def placeholder_with_default(input: Any, shape: Any, name: str | None = None) -> SymbolicTensor:
@@ -249,7 +255,7 @@ def placeholder_with_default(input: Any, shape: Any, name: str | None = None) ->
     default = graph.value_of(convert_to_tensor(input))
     if not default.spec.shape.is_compatible_with(shape):
         raise ShapeError(f"placeholder_with_default: the default has shape {default.spec.shape}, which does not fit shape {TensorShape(shape)}")
-    spec = Spec(with_symbols(TensorShape(shape)), default.spec.dtype)
+    spec = _any_of(shape, default.spec.dtype)
     node = graph.add(registry.role("identity").op, [default], specs=[spec])
     node.label = name
     return SymbolicTensor(node.out)
