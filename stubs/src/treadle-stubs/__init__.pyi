@@ -1226,7 +1226,7 @@ def function(
 
     Args:
         func: the function; without it, a decorator is given back.
-        input_signature: ``TensorSpec``s, nested as the arguments; then one trace serves every call.
+        input_signature: ``TensorSpec``s, nested as the arguments; then one trace serves every call. A ``TensorArraySpec`` stands for an array.
         autograph: convert Python control flow that depends on tensors.
         jit_compile: compile to native code where a compiler is installed.
         reduce_retracing: trace for unknown sizes once sizes have been seen to vary.

@@ -125,7 +125,7 @@ class Session(Scope):
             TensorFlow ``tf.compat.v1.Session.run``.
         """
         self._require_open()
-        wanted = tuple(self._wanted(leaf) for leaf in nest.flatten(fetches))
+        wanted = tuple(self._wanted(leaf) for leaf in nest.flatten(fetches, expand_composites=True))
         feeds = self._feeds(feed_dict or {})
         with state.recording(None):
             arguments = [_fed(value, given) for value, given in feeds.items()]
@@ -134,7 +134,7 @@ class Session(Scope):
             results = function.call(arguments)
             given = dict(zip(_with_values(wanted), results, strict=True))
             arrays = [None if isinstance(thing, Node) else given[thing].numpy() for thing in wanted]
-        return nest.pack_sequence_as(fetches, arrays)
+        return nest.pack_sequence_as(fetches, arrays, expand_composites=True)
 
     def _wanted(self, leaf: Any) -> Value | Node | Reference:
         """What a fetch stands for, to be the key of a function; a Variable by its reference."""

@@ -186,7 +186,7 @@ class FuncGraph(Graph):
         Raises:
             ValueError: that has no result, and so can be no input.
         """
-        for thing in nest.flatten(control_inputs):
+        for thing in nest.flatten(control_inputs, expand_composites=True):
             if isinstance(thing, Node):
                 raise ValueError(
                     f"control_dependencies: {thing.name}, made at {thing.source}, has no result that could come into {self.name!r}; put "
