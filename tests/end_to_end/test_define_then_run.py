@@ -159,6 +159,8 @@ def test_arrays_and_sparse_rows_of_a_graph():
         init = v1.global_variables_initializer()
     with v1.Session(graph=graph) as session:
         session.run(init)
+        found = session.run(slope, {rows: [0, 2]})
+        assert isinstance(found.values, np.ndarray) and found.values.shape == (2, 2) and found.indices.tolist() == [0, 2]
         assert session.run(update, {rows: [0, 2]}).tolist() == [[0.5, 0.5], [1.0, 1.0], [0.5, 0.5]]
         assert session.run(stacked).tolist() == [1.0, 2.0]
         with pytest.raises(TypeError, match="fetch what stack"):
