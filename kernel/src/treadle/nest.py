@@ -308,6 +308,17 @@ def flatten_with_path(structure: Any) -> list[tuple[Path, Any]]:
     return result
 
 
+def at_path(structure: Any, path: Path) -> Any:
+    """What stands in a structure at a path that ``flatten_with_path`` gave, or at the beginning of one."""
+    for step in path:
+        node = _NODES[type(structure)]
+        if node is None:
+            raise ValueError(f"nest.at_path: there is nothing under {step!r} in {structure!r}")
+        children, aux = node.flatten(structure)
+        structure = children[list(node.steps(aux, len(children))).index(step)]
+    return structure
+
+
 def format_path(path: Path, root: str = "structure") -> str:
     """A path as Python would write it: ``xs[8]['k'].field``."""
     return root + "".join(f".{step}" if isinstance(step, Field) else f"[{step!r}]" for step in path)

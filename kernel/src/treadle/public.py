@@ -66,7 +66,7 @@ OWN: dict[str, str] = {
     "TensorSpec": "tensorspec:TensorSpec",
     "TypeSpec": "tensorspec:TypeSpec",
     "Module": "module:Module",
-    "Graph": "graph.func_graph:FuncGraph",
+    "Graph": "graph.session_graph:SessionGraph",
     "constant": "conversion:constant",
     "convert_to_tensor": "conversion:convert_to_tensor",
     "is_tensor": "inspection:is_tensor",
@@ -126,6 +126,22 @@ OWN: dict[str, str] = {
         f"config.optimizer.{name}": f"optimizer_options:{name}"
         for name in ("get_experimental_options", "set_experimental_options", "get_jit", "set_jit")
     },
+    **{
+        f"compat.v1.{name}": f"graph.session_graph:{name}"
+        for name in (
+            "get_default_graph",
+            "global_variables",
+            "global_variables_initializer",
+            "placeholder",
+            "placeholder_with_default",
+            "reset_default_graph",
+            "trainable_variables",
+            "variables_initializer",
+        )
+    },
+    "compat.v1.Graph": "graph.session_graph:SessionGraph",
+    "compat.v1.Session": "functions.sessions:Session",
+    "compat.v1.get_default_session": "functions.sessions:get_default_session",
     "test.compute_gradient": "testing.jacobians:compute_gradient",
     "testing": "testing",
     "plugins": "plugins",

@@ -41,6 +41,9 @@ class Local(threading.local):
         tapes: gradient tapes that watch this thread, the outermost first.
         device: the device of the innermost ``td.device`` scope, or None for the default.
         name_scope: of the innermost ``td.name_scope``.
+        control: nodes that every new node of their graph must follow (``td.control_dependencies``).
+        session: the default session, which ``tensor.eval()`` asks, or None.
+        entered: contexts of graphs and sessions that ``with`` is inside of, the innermost last.
         depth: how often this thread is counted in ``STATE.busy``.
     """
 
@@ -53,6 +56,9 @@ class Local(threading.local):
         self.device: Any = None
         self.name_scope = ""
         self.depth = 0
+        self.control: tuple[Any, ...] = ()
+        self.session: Any = None
+        self.entered: list[Any] = []
 
 
 def quiet_context() -> Context:

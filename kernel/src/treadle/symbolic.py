@@ -12,6 +12,7 @@ from treadle.contracts.device import Key
 from treadle.dtypes import DType, float32
 from treadle.errors import InvalidArgumentError, SymbolicTensorError
 from treadle.shapes import TensorShape
+from treadle.state import LOCAL
 from treadle.tensor import Tensor
 
 
@@ -62,6 +63,26 @@ class SymbolicTensor(Tensor):
         return self.value.graph
 
     @property
+    def op(self) -> Any:
+        """The node that makes this value; ``session.run`` takes it as an operation."""
+        return self.value.node
+
+    def eval(self, feed_dict: Any = None, session: Any = None) -> Any:
+        """The value as a NumPy array, from a session of the tensor's graph.
+
+        Args:
+            feed_dict: see ``Session.run``.
+            session: the default one if None.
+
+        Raises:
+            ValueError: there is no session.
+        """
+        return default_session(session, f"{self.name}.eval()").run(self, feed_dict)
+
+    def __hash__(self) -> int:  # type: ignore[override]  # in the graph of a session a tensor is a key of feed_dict
+        return super().__hash__() if self.value.graph.building_function else id(self)
+
+    @property
     def device(self) -> str:
         return self.value.node.device or ""
 
@@ -74,6 +95,8 @@ class SymbolicTensor(Tensor):
         self.value.refine(TensorShape(shape))
 
     def _refuse(self, what: str, instead: str) -> NoReturn:
+        if not self.value.graph.building_function:
+            instead = f"session.run gives its value. {instead}"
         raise SymbolicTensorError(
             f"{what}: this is a symbolic tensor of shape {self.shape} and dtype {self.dtype.name}, made at {self.value.node.source} while "
             f"tracing {self.value.graph.name!r}; it has no value yet. {instead}"
@@ -132,14 +155,30 @@ class SymbolicTensor(Tensor):
         return f"<tf.Tensor '{self.name}' shape={self.shape} dtype={self.dtype.name}>"
 
 
+def default_session(session: Any, what: str) -> Any:
+    """The session given, or the thread's default one.
+
+    Raises:
+        ValueError: there is neither.
+    """
+    found = session or LOCAL.session
+    if found is None:
+        raise ValueError(f"{what}: there is no default session; call it inside `with td.compat.v1.Session(graph=...):`, or give session=")
+    return found
+
+
 SYMBOLIC = Key(_SymbolicDevice(), float32)
 """The dispatch key of every symbolic tensor: no kernel is ever found for it."""
 
 
 def leaked(tensor: SymbolicTensor) -> InvalidArgumentError:
     """The error for a symbolic tensor that is used outside the graph it belongs to."""
+    graph = tensor.value.graph
+    where = f"a symbolic tensor of graph {graph.name!r}, made at {tensor.value.node.source}, is used outside that graph's scope. "
+    if not graph.building_function:
+        return SymbolicTensorError(f"{where}Use it inside `with graph:`, and get its value by session.run.")
     return SymbolicTensorError(
-        f"a symbolic tensor of graph {tensor.value.graph.name!r}, made at {tensor.value.node.source}, is used outside that graph's scope. "
+        f"{where}"
         "It leaked out of the traced function, through a global, an attribute, a list or a closure. "
         "Return it from the function instead, or keep it in a td.Variable with assign()."
     )

@@ -4,15 +4,32 @@ from __future__ import annotations
 
 from typing import Any
 
+from treadle import nest
 from treadle.dtypes import DType, as_dtype, float32
 from treadle.shapes import TensorShape
 
 
 class TypeSpec:
-    """The base of what describes values: their type, with nothing of their content (TensorFlow's ``tf.TypeSpec``)."""
+    """The base of what describes values: their type, with nothing of their content (TensorFlow's ``tf.TypeSpec``).
+
+    A class of values that are nested structures (``nest.register``) may stand in an input signature if its spec says which values fit it, and what
+    they look like.
+    """
 
     __slots__ = ()
     __nest_leaf__ = True
+
+    def is_compatible_with(self, other: Any) -> bool:
+        """True if a value, or one of another spec, can be of this spec."""
+        raise NotImplementedError
+
+    def outline(self) -> Any:
+        """A value of this type, or a structure of values, that has a ``TensorSpec`` wherever another has a tensor.
+
+        Raises:
+            TypeError: values of this type are no structures.
+        """
+        raise TypeError(f"{type(self).__name__} cannot stand for an argument of a traced function; use td.TensorSpec for each of its tensors")
 
 
 class TensorSpec(TypeSpec):
@@ -56,6 +73,10 @@ class TensorSpec(TypeSpec):
         """The spec of another spec."""
         return cls(spec.shape, spec.dtype, name or spec.name)
 
+    def outline(self) -> TensorSpec:
+        """Itself."""
+        return self
+
     def is_compatible_with(self, other: Any) -> bool:
         """True if a tensor (or spec) can have this shape and dtype."""
         return hasattr(other, "dtype") and self._dtype is other.dtype and self._shape.is_compatible_with(other.shape)
@@ -97,3 +118,14 @@ class TensorSpec(TypeSpec):
 
     def __repr__(self) -> str:
         return f"TensorSpec(shape={self._shape}, dtype={self._dtype!r}, name={self._name!r})"
+
+
+def outline(structure: Any) -> Any:
+    """A structure with the outlines of the specs in it in their place."""
+    if all(isinstance(leaf, TensorSpec) or not isinstance(leaf, TypeSpec) for leaf in nest.flatten(structure)):
+        return structure
+    return nest.map_structure(_outline, structure)
+
+
+def _outline(leaf: Any) -> Any:
+    return outline(leaf.outline()) if isinstance(leaf, TypeSpec) and not isinstance(leaf, TensorSpec) else leaf

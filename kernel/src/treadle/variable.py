@@ -17,7 +17,7 @@ from treadle.errors import DTypeError, FailedPreconditionError, InvalidArgumentE
 from treadle.registry import registry
 from treadle.shapes import TensorShape
 from treadle.state import LOCAL
-from treadle.symbolic import SymbolicTensor, leaked
+from treadle.symbolic import SymbolicTensor, default_session, leaked
 from treadle.tensor import Operators, Tensor, next_id, to_device
 
 
@@ -31,11 +31,15 @@ class Variable(Operators):
         dtype: of the value; by default that of ``initial_value``.
         shape: what every assigned value must be compatible with; by default the initial value's. ``None`` sizes may vary.
 
+    Attributes:
+        name: for messages.
+        initializer: the node that gives it its first value in a session; None where it has one from the start.
+
     Raises:
         ShapeError: the initial value does not fit ``shape``.
     """
 
-    __slots__ = ("__weakref__", "_buffer", "_id", "_key", "_shape", "_trainable", "name")
+    __slots__ = ("__weakref__", "_buffer", "_id", "_key", "_shape", "_trainable", "initializer", "name")
 
     _buffer: Any
     _key: Key
@@ -63,22 +67,28 @@ class Variable(Operators):
         wanted = None if dtype is None else as_dtype(dtype)
         if callable(initial_value) and not isinstance(initial_value, Operators):
             initial_value = initial_value()
-        if isinstance(initial_value, SymbolicTensor) and graph is not None:
-            initial_value = initial_value.value.graph.evaluate(initial_value)
-        with state.recording(None) if graph is not None else state.untaped():
-            tensor = convert_to_tensor(initial_value, wanted)
-        if LOCAL.device is not None:
+        if graph is not None:
+            tensor = graph.initial_value(initial_value, wanted)
+        else:
+            with state.untaped():
+                tensor = convert_to_tensor(initial_value, wanted)
+        is_deferred = isinstance(tensor, SymbolicTensor)
+        if LOCAL.device is not None and not is_deferred:
             tensor = to_device(tensor, devices.default())
         self._shape = tensor.shape if shape is None else TensorShape(shape)
         if not self._shape.is_compatible_with(tensor.shape):
             raise ShapeError(f"Variable: the initial value has shape {tensor.shape}, which does not fit the declared shape {self._shape}")
-        self._buffer = tensor._buffer
-        self._key = tensor._key
+        if is_deferred:  # each session has a value of its own
+            self._key = devices.default().key(tensor.dtype)
+        else:
+            self._buffer = tensor._buffer
+            self._key = tensor._key
         self._id = next_id()
         self._trainable = True if trainable is None else bool(trainable)
         self.name = f"{name or 'Variable'}:0"
+        self.initializer: Any = None
         if graph is not None:
-            graph.add_created(self)
+            graph.add_created(self, tensor)
 
     # ------------------------------------------------------------------ description
 
@@ -117,6 +127,14 @@ class Variable(Operators):
         """The same as ``shape``."""
         return self._shape
 
+    def without_value(self) -> Variable:
+        """Another Variable of the same name, shape and dtype that holds nothing yet."""
+        twin = Variable.__new__(Variable)
+        twin._shape, twin._key, twin._trainable, twin.name = self._shape, self._key, self._trainable, self.name
+        twin._id = next_id()
+        twin.initializer = None
+        return twin
+
     # ------------------------------------------------------------------ reading
 
     def value(self) -> Any:
@@ -136,7 +154,11 @@ class Variable(Operators):
 
     def _alive(self) -> None:
         if not hasattr(self, "_buffer"):
-            raise FailedPreconditionError(f"Variable {self.name!r} has no value")
+            raise no_value(self)
+
+    def eval(self, session: Any = None) -> Any:
+        """The value that it has in a session, the default one if None."""
+        return default_session(session, f"{self.name}.eval()").run(self)
 
     def numpy(self) -> Any:
         """A writable NumPy copy of the value."""
@@ -193,14 +215,14 @@ class Variable(Operators):
 
     # ------------------------------------------------------------------ writing
 
-    def assign(self, value: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True) -> Variable:
+    def assign(self, value: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True) -> Any:
         """Replace the value.
 
         Args:
             value: of a compatible shape and the same dtype; Python numbers and arrays convert.
 
         Returns:
-            The Variable.
+            The Variable; in the graph of a session a tensor, the value after the assignment.
 
         Raises:
             ShapeError: the shape does not fit.
@@ -213,18 +235,17 @@ class Variable(Operators):
             raise ShapeError(f"assign: Variable {self.name!r} has shape {self._shape}, and the value has {tensor.shape}; they must be compatible")
         graph = LOCAL.graph
         if graph is not None:
-            graph.assign(self, tensor)
-        else:
-            if isinstance(tensor, SymbolicTensor):
-                raise leaked(tensor)
-            self._buffer = to_device(tensor, self._key.device)._buffer
+            return graph.assign(self, tensor)
+        if isinstance(tensor, SymbolicTensor):
+            raise leaked(tensor)
+        self._buffer = to_device(tensor, self._key.device)._buffer
         return self
 
-    def assign_add(self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True) -> Variable:
+    def assign_add(self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True) -> Any:
         """Add to the value."""
         return self.assign(registry.role("__add__")(self._unwatched(), self._operand(delta)))
 
-    def assign_sub(self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True) -> Variable:
+    def assign_sub(self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True) -> Any:
         """Subtract from the value."""
         return self.assign(registry.role("__sub__")(self._unwatched(), self._operand(delta)))
 
@@ -243,42 +264,42 @@ class Variable(Operators):
             raise ShapeError(f"assign: Variable {self.name!r} has shape {self._shape}, and the value has {tensor.shape}; they must be compatible")
         return tensor
 
-    def assign_slice(self, index: Any, value: Any) -> Variable:
+    def assign_slice(self, index: Any, value: Any) -> Any:
         """Replace the part of the value that ``self[index]`` reads."""
         with state.untaped():
             return self.assign(registry.role("set_item")(self.value(), index, value))
 
     # ------------------------------------------------------------------ copying and printing
 
-    def scatter_add(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Variable:
+    def scatter_add(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
         """Add rows to those at the same indices (``td.IndexedSlices``); rows of one index add up."""
         return self._scatter("add", sparse_delta)
 
-    def scatter_sub(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Variable:
+    def scatter_sub(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
         """Subtract rows from those at the same indices."""
         return self._scatter("sub", sparse_delta)
 
-    def scatter_mul(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Variable:
+    def scatter_mul(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
         """Multiply the rows at the same indices by rows."""
         return self._scatter("mul", sparse_delta)
 
-    def scatter_div(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Variable:
+    def scatter_div(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
         """Divide the rows at the same indices by rows."""
         return self._scatter("div", sparse_delta)
 
-    def scatter_max(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Variable:
+    def scatter_max(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
         """Replace elements by those of rows that are larger."""
         return self._scatter("max", sparse_delta)
 
-    def scatter_min(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Variable:
+    def scatter_min(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
         """Replace elements by those of rows that are smaller."""
         return self._scatter("min", sparse_delta)
 
-    def scatter_update(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Variable:
+    def scatter_update(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
         """Replace the rows at the same indices; of several for one index the last stays."""
         return self._scatter("update", sparse_delta)
 
-    def _scatter(self, how: str, rows: Any) -> Variable:
+    def _scatter(self, how: str, rows: Any) -> Any:
         with state.untaped():
             return self.assign(registry.role("scatter_rows")(self.value(), rows, how))
 
@@ -300,9 +321,23 @@ class Variable(Operators):
 
     def __repr__(self) -> str:
         head = f"<tf.Variable '{self.name}' shape={self._shape} dtype={self.dtype.name}"
-        return f"{head}>" if LOCAL.graph is not None else f"{head}, numpy={self._now().__repr__().partition('numpy=')[2]}"
+        return (
+            f"{head}>"
+            if LOCAL.graph is not None or not hasattr(self, "_buffer")
+            else f"{head}, numpy={self._now().__repr__().partition('numpy=')[2]}"
+        )
 
     __str__ = __repr__
+
+
+def no_value(variable: Variable) -> FailedPreconditionError:
+    """The error of reading a Variable that holds nothing."""
+    node = variable.initializer
+    where = "" if node is None else f" outside of a session; it was made in graph {node.graph.name!r}, at {node.source}"
+    return FailedPreconditionError(
+        f"Variable {variable.name!r} has no value{where}. A Variable that is made in a graph gets its value in a session: run "
+        "td.compat.v1.global_variables_initializer() first, and read it with session.run"
+    )
 
 
 def _unpickle(value: Tensor, trainable: bool, name: str, shape: Any) -> Variable:

@@ -7,6 +7,7 @@ import builtins
 from collections.abc import Callable, Sequence
 from treadle import autodiff as autodiff
 from treadle import bitwise as bitwise
+from treadle import compat as compat
 from treadle import config as config
 from treadle import debug as debug
 from treadle import debugging as debugging
@@ -59,7 +60,7 @@ from treadle.functions.branches import switch_case as switch_case
 from treadle.functions.eval_shape import eval_shape as eval_shape
 from treadle.functions.loops import while_loop as while_loop
 from treadle.functions.polymorphic import Function
-from treadle.graph.func_graph import FuncGraph as Graph
+from treadle.graph.session_graph import SessionGraph as Graph
 from treadle.inspection import get_static_value as get_static_value
 from treadle.inspection import is_symbolic_tensor as is_symbolic_tensor
 from treadle.inspection import is_tensor as is_tensor
@@ -87,7 +88,7 @@ from treadle_ops.tensor_array_spec import TensorArraySpec as TensorArraySpec
 from treadle_ops.uniqueness import Unique, UniqueWithCounts
 from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar, overload
 
-def Assert(condition: Any, data: Any, summarize: int | None = None, name: str | None = None) -> None:
+def Assert(condition: Any, data: Any, summarize: int | None = None, name: str | None = None) -> Any:
     """Fail with an error unless the condition is true.
 
     Args:
@@ -301,7 +302,7 @@ def asinh(x: Any, name: str | None = None) -> Tensor:
     """
     ...
 
-def assert_equal(x: Any, y: Any, message: str | None = None, summarize: int | None = None, name: str | None = None) -> None:
+def assert_equal(x: Any, y: Any, message: str | None = None, summarize: int | None = None, name: str | None = None) -> Any:
     """Fail with an error unless ``x == y`` everywhere.
 
     Checked when the program gets there, in order with its other effects; at once while tracing if both are constants.
@@ -321,7 +322,7 @@ def assert_equal(x: Any, y: Any, message: str | None = None, summarize: int | No
     """
     ...
 
-def assert_greater(x: Any, y: Any, message: str | None = None, summarize: int | None = None, name: str | None = None) -> None:
+def assert_greater(x: Any, y: Any, message: str | None = None, summarize: int | None = None, name: str | None = None) -> Any:
     """Fail with an error unless ``x > y`` everywhere.
 
     Checked when the program gets there, in order with its other effects; at once while tracing if both are constants.
@@ -341,7 +342,7 @@ def assert_greater(x: Any, y: Any, message: str | None = None, summarize: int | 
     """
     ...
 
-def assert_less(x: Any, y: Any, message: str | None = None, summarize: int | None = None, name: str | None = None) -> None:
+def assert_less(x: Any, y: Any, message: str | None = None, summarize: int | None = None, name: str | None = None) -> Any:
     """Fail with an error unless ``x < y`` everywhere.
 
     Checked when the program gets there, in order with its other effects; at once while tracing if both are constants.
@@ -361,7 +362,7 @@ def assert_less(x: Any, y: Any, message: str | None = None, summarize: int | Non
     """
     ...
 
-def assert_rank(x: Any, rank: Any, message: str | None = None, name: str | None = None) -> None:
+def assert_rank(x: Any, rank: Any, message: str | None = None, name: str | None = None) -> Any:
     """Fail with an error unless a tensor has a rank.
 
     Args:
@@ -686,7 +687,7 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = 'Cons
     ...
 
 def control_dependencies(control_inputs: Any) -> Any:
-    """A context in which everything happens after ``control_inputs``, as it does without it.
+    """A context in which everything happens after ``control_inputs``, as eagerly and in functions it does without it.
 
     Args:
         control_inputs: tensors, what ``td.group`` gives, or None; eagerly also a function, which is called.
@@ -1225,7 +1226,7 @@ def function(
 
     Args:
         func: the function; without it, a decorator is given back.
-        input_signature: ``TensorSpec``s, nested as the arguments; then one trace serves every call.
+        input_signature: ``TensorSpec``s, nested as the arguments; then one trace serves every call. A ``TensorArraySpec`` stands for an array.
         autograph: convert Python control flow that depends on tensors.
         jit_compile: compile to native code where a compiler is installed.
         reduce_retracing: trace for unknown sizes once sizes have been seen to vary.
@@ -1368,12 +1369,15 @@ def greater_equal(x: Any, y: Any, name: str | None = None) -> Tensor:
     """
     ...
 
-def group(*inputs: Any, **kwargs: Any) -> None:
-    """Do nothing: what the inputs stand for runs in program order anyway.
+def group(*inputs: Any, **kwargs: Any) -> Any:
+    """Do nothing but what the inputs stand for; eagerly and in functions that runs anyway.
 
     Args:
         *inputs: tensors, or what assertions and assignments gave.
         name: ignored.
+
+    Returns:
+        None; in the graph of a session a node, to be fetched, that is done when all inputs are.
 
     Raises:
         ValueError: there is another keyword argument.
@@ -1780,11 +1784,14 @@ def no_gradient(op_type: str) -> None:
     """
     ...
 
-def no_op(name: str | None = None) -> None:
+def no_op(name: str | None = None) -> Any:
     """Do nothing.
 
     Args:
         name: ignored.
+
+    Returns:
+        None; in the graph of a session a node, to be fetched.
     """
     ...
 
@@ -1990,7 +1997,7 @@ def pow(x: Any, y: Any, name: str | None = None) -> Tensor:
     """
     ...
 
-def print(*inputs: Any, **kwargs: Any) -> None:
+def print(*inputs: Any, **kwargs: Any) -> Any:
     """Write values to a stream each time the program gets here, in order.
 
     Args:
@@ -2000,6 +2007,9 @@ def print(*inputs: Any, **kwargs: Any) -> None:
         sep: between inputs, a space by default.
         end: at the end, a newline by default.
         name: ignored.
+
+    Returns:
+        None; in the graph of a session a node, to be fetched.
 
     Raises:
         ValueError: there is no such argument, or nothing can be written to ``output_stream``.
@@ -3133,7 +3143,7 @@ def tuple(tensors: Any, control_inputs: Any = None, name: str | None = None) -> 
 
     Args:
         tensors: a list of tensors; None stands for itself.
-        control_inputs: ignored: what stands before in the program happens before.
+        control_inputs: what else must have run; eagerly and in functions it has.
         name: ignored.
 
     Returns:

@@ -31,7 +31,7 @@ def assert_all_finite(x: Any, message: str, name: str | None = None) -> Tensor:
     """
     ...
 
-def assert_greater_equal(x: Any, y: Any, message: str | None = None, summarize: int | None = None, name: str | None = None) -> None:
+def assert_greater_equal(x: Any, y: Any, message: str | None = None, summarize: int | None = None, name: str | None = None) -> Any:
     """Fail with an error unless ``x >= y`` everywhere.
 
     Checked when the program gets there, in order with its other effects; at once while tracing if both are constants.
@@ -51,7 +51,7 @@ def assert_greater_equal(x: Any, y: Any, message: str | None = None, summarize: 
     """
     ...
 
-def assert_integer(x: Any, message: str | None = None, name: str | None = None) -> None:
+def assert_integer(x: Any, message: str | None = None, name: str | None = None) -> Any:
     """Fail with an error unless a tensor has an integer dtype.
 
     Args:
@@ -67,7 +67,7 @@ def assert_integer(x: Any, message: str | None = None, name: str | None = None) 
     """
     ...
 
-def assert_less_equal(x: Any, y: Any, message: str | None = None, summarize: int | None = None, name: str | None = None) -> None:
+def assert_less_equal(x: Any, y: Any, message: str | None = None, summarize: int | None = None, name: str | None = None) -> Any:
     """Fail with an error unless ``x <= y`` everywhere.
 
     Checked when the program gets there, in order with its other effects; at once while tracing if both are constants.
@@ -87,7 +87,7 @@ def assert_less_equal(x: Any, y: Any, message: str | None = None, summarize: int
     """
     ...
 
-def assert_near(x: Any, y: Any, rtol: Any = None, atol: Any = None, message: str | None = None, summarize: int | None = None, name: str | None = None) -> None:
+def assert_near(x: Any, y: Any, rtol: Any = None, atol: Any = None, message: str | None = None, summarize: int | None = None, name: str | None = None) -> Any:
     """Fail with an error unless ``|x - y| <= atol + rtol * |y|`` everywhere.
 
     Args:
@@ -107,7 +107,7 @@ def assert_near(x: Any, y: Any, rtol: Any = None, atol: Any = None, message: str
     """
     ...
 
-def assert_negative(x: Any, message: str | None = None, summarize: int | None = None, name: str | None = None) -> None:
+def assert_negative(x: Any, message: str | None = None, summarize: int | None = None, name: str | None = None) -> Any:
     """Fail with an error unless ``x < 0`` everywhere.
 
     Args:
@@ -124,7 +124,7 @@ def assert_negative(x: Any, message: str | None = None, summarize: int | None = 
     """
     ...
 
-def assert_non_negative(x: Any, message: str | None = None, summarize: int | None = None, name: str | None = None) -> None:
+def assert_non_negative(x: Any, message: str | None = None, summarize: int | None = None, name: str | None = None) -> Any:
     """Fail with an error unless ``x >= 0`` everywhere.
 
     Args:
@@ -141,7 +141,7 @@ def assert_non_negative(x: Any, message: str | None = None, summarize: int | Non
     """
     ...
 
-def assert_non_positive(x: Any, message: str | None = None, summarize: int | None = None, name: str | None = None) -> None:
+def assert_non_positive(x: Any, message: str | None = None, summarize: int | None = None, name: str | None = None) -> Any:
     """Fail with an error unless ``x <= 0`` everywhere.
 
     Args:
@@ -158,7 +158,7 @@ def assert_non_positive(x: Any, message: str | None = None, summarize: int | Non
     """
     ...
 
-def assert_none_equal(x: Any, y: Any, summarize: int | None = None, message: str | None = None, name: str | None = None) -> None:
+def assert_none_equal(x: Any, y: Any, summarize: int | None = None, message: str | None = None, name: str | None = None) -> Any:
     """Fail with an error unless ``x != y`` everywhere.
 
     Checked when the program gets there, in order with its other effects; at once while tracing if both are constants.
@@ -178,7 +178,7 @@ def assert_none_equal(x: Any, y: Any, summarize: int | None = None, message: str
     """
     ...
 
-def assert_positive(x: Any, message: str | None = None, summarize: int | None = None, name: str | None = None) -> None:
+def assert_positive(x: Any, message: str | None = None, summarize: int | None = None, name: str | None = None) -> Any:
     """Fail with an error unless ``x > 0`` everywhere.
 
     Args:
@@ -209,7 +209,7 @@ def assert_proper_iterable(values: Any) -> None:
     """
     ...
 
-def assert_rank_at_least(x: Any, rank: Any, message: str | None = None, name: str | None = None) -> None:
+def assert_rank_at_least(x: Any, rank: Any, message: str | None = None, name: str | None = None) -> Any:
     """Fail with an error unless a tensor has at least a rank.
 
     Args:
@@ -226,7 +226,7 @@ def assert_rank_at_least(x: Any, rank: Any, message: str | None = None, name: st
     """
     ...
 
-def assert_rank_in(x: Any, ranks: Any, message: str | None = None, name: str | None = None) -> None:
+def assert_rank_in(x: Any, ranks: Any, message: str | None = None, name: str | None = None) -> Any:
     """Fail with an error unless a tensor has one of several ranks.
 
     Args:
@@ -277,7 +277,7 @@ def assert_scalar(tensor: Any, message: str | None = None, name: str | None = No
     """
     ...
 
-def assert_shapes(shapes: Any, data: Any = None, summarize: int | None = None, message: str | None = None, name: str | None = None) -> None:
+def assert_shapes(shapes: Any, data: Any = None, summarize: int | None = None, message: str | None = None, name: str | None = None) -> Any:
     """Fail with an error unless shapes fit each other.
 
     Args:
@@ -296,7 +296,7 @@ def assert_shapes(shapes: Any, data: Any = None, summarize: int | None = None, m
     """
     ...
 
-def assert_type(tensor: Any, tf_type: Any, message: str | None = None, name: str | None = None) -> None:
+def assert_type(tensor: Any, tf_type: Any, message: str | None = None, name: str | None = None) -> Any:
     """Fail with an error unless a tensor has a dtype.
 
     Args:

@@ -9,7 +9,8 @@ import weakref
 import numpy as np
 import pytest
 
-from treadle import state
+from treadle import nest, state
+from treadle.tensorspec import TensorSpec, TypeSpec
 
 
 def test_equal_signatures_share_a_trace(tf, toy):
@@ -411,3 +412,36 @@ def test_eager_functions_may_be_switched_on_in_one_thread_and_off_in_another(tf,
 def test_numbers_that_fit_no_64_bits_are_refused_by_name(tf, toy):
     with pytest.raises(tf.errors.InvalidArgumentError, match=r"toy.full: 'shape' is .*18446744073709551616.*64 bits"):
         tf.function(lambda: toy.full(1.0, [2**64]))()
+
+
+class Interval:
+    def __init__(self, low, high, name):
+        self.low, self.high, self.name = low, high, name
+
+
+class IntervalSpec(TypeSpec):
+    def __init__(self, name):
+        self.name = name
+
+    def is_compatible_with(self, other):
+        return isinstance(other, Interval | IntervalSpec) and other.name == self.name
+
+    def outline(self):
+        return Interval(TensorSpec([]), TensorSpec([]), self.name)
+
+
+nest.register(Interval, lambda i: ((i.low, i.high), i.name), lambda name, children: Interval(*children, name))
+
+
+def test_structures_of_others_stand_in_an_input_signature_by_their_spec(tf, toy):
+    @tf.function(input_signature=[[IntervalSpec("x")]])
+    def f(intervals):
+        return Interval(toy.neg(intervals[0].high), toy.neg(intervals[0].low), "x")
+
+    result = f([Interval(1.0, tf.constant(2.0), "x")])
+    assert (float(result.low), float(result.high), result.name) == (-2.0, -1.0, "x")
+    assert f.get_concrete_function() is f.get_concrete_function([IntervalSpec("x")])
+    with pytest.raises(TypeError, match=r"f: intervals\[0\] must be .*IntervalSpec.*, got .*Interval"):
+        f([Interval(1.0, 2.0, "y")])
+    with pytest.raises(TypeError, match="cannot stand for an argument"):
+        tf.function(lambda x: x, input_signature=[TypeSpec()])

@@ -229,3 +229,21 @@ def test_training_an_embedding_moves_only_the_rows_looked_up():
 
     step(td.constant([0, 2]))
     np.testing.assert_array_equal(table.numpy(), START * [[0], [1], [0], [1]])
+
+
+def test_a_spec_of_slices_in_an_input_signature_serves_all_that_fit():
+    @td.function(input_signature=[td.IndexedSlicesSpec([4, 3], indices_dtype=td.int32)])
+    def program(slices):
+        return slices.values * 2.0, slices.indices
+
+    for count in (1, 2):
+        values, indices = program(td.IndexedSlices(np.ones((count, 3), np.float32), np.arange(count, dtype=np.int32)))
+        assert values.shape == (count, 3) and indices.numpy().tolist() == list(range(count))
+    assert program.experimental_get_tracing_count() == 1
+    assert program.get_concrete_function().structured_outputs[0].shape.as_list() == [None, 3]
+    with pytest.raises(TypeError, match=r"slices must be IndexedSlicesSpec.*which has 2 tensors"):
+        program(td.IndexedSlices(np.ones((1, 3), np.float32), np.zeros(1, np.int32), td.constant([4, 3])))
+    with pytest.raises(TypeError, match=r"slices must be IndexedSlicesSpec.*, got <tf.Tensor"):
+        program(td.ones([4, 3]))
+    with pytest.raises(TypeError, match=r"slices must be float32\[None, 3\]"):
+        program(td.IndexedSlices(np.ones((1, 2), np.float32), np.zeros(1, np.int32)))

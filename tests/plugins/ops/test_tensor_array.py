@@ -444,3 +444,86 @@ def test_specs_of_arrays():
     with pytest.raises(ValueError, match="compatible"):
         spec.most_specific_compatible_type(td.TensorArraySpec([3], td.float64))
     assert "(None, 2)" in repr(spec)
+
+
+def growing(*rows, **options):
+    ta = td.TensorArray(td.float32, 0, dynamic_size=True, **options)
+    for k, row in enumerate(rows):
+        ta = ta.write(k, row)
+    return ta
+
+
+GROWING = td.TensorArraySpec([None], td.float32, dynamic_size=True)
+
+
+def test_a_spec_of_an_array_in_an_input_signature_serves_every_array_that_fits():
+    @td.function(input_signature=[GROWING, td.TensorSpec([], td.int32)])
+    def program(ta, i):
+        return ta.write(i, ta.read(0) * 2.0)
+
+    assert program(growing([1.0, 2.0]), 2).stack().numpy().tolist() == [[1, 2], [0, 0], [2, 4]]
+    assert program(growing([1.0], [2.0]), 0).stack().numpy().tolist() == [[2], [2]]
+    assert program(growing([1.0], element_shape=[1]), td.constant(1)).size() == 2
+    assert program.experimental_get_tracing_count() == 1
+    concrete = program.get_concrete_function()
+    assert concrete(growing([5.0]), td.constant(1)).stack().numpy().tolist() == [[5], [10]]
+    assert program.experimental_get_tracing_count() == 1
+    with td.GradientTape() as tape:
+        x = td.constant([1.0, 2.0])
+        tape.watch(x)
+        y = program(growing(x, x * x), 2).stack()
+    assert tape.gradient(y, x).numpy().tolist() == [5, 7]
+    assert td.function(lambda x: program(growing(x), 1).stack())([3.0]).numpy().tolist() == [[3], [6]]
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        growing([[1.0, 2.0]]),
+        growing([[1.0]], [[2.0, 3.0]], infer_shape=False),
+        td.TensorArray(td.float32, 1).write(0, [1.0]),
+        td.TensorArray(td.int32, 1, dynamic_size=True),
+        td.constant([[1.0]]),
+        [[1.0]],
+    ],
+    ids=["shape", "shapes", "size", "dtype", "tensor", "list"],
+)
+def test_an_array_that_does_not_fit_its_spec_is_refused(given):
+    program = td.function(lambda rows: rows.stack(), input_signature=[GROWING])
+    with pytest.raises(TypeError, match=r"rows must be TensorArraySpec\(element_shape=\(None,\).*dynamic_size=True.*, got "):
+        program(given)
+
+
+def test_a_spec_of_an_array_may_be_nested_in_an_input_signature():
+    @td.function(input_signature=[{"rows": td.TensorArraySpec([2]), "more": [td.TensorSpec([None])]}])
+    def program(parts):
+        return parts["rows"].stack() + parts["more"][0], parts["rows"]
+
+    rows = td.TensorArray(td.float32, 2).write(0, [1.0, 2.0]).write(1, [3.0, 4.0])
+    total, same = program({"rows": rows, "more": [td.constant([1.0, 1.0])]})
+    assert total.numpy().tolist() == [[2, 3], [4, 5]] and same.read(1).numpy().tolist() == [3, 4]
+    with pytest.raises(TypeError, match=r"parts\['rows'\] must be TensorArraySpec.*of dynamic size>"):
+        program({"rows": growing([1.0, 2.0]), "more": [td.constant([1.0])]})
+    with pytest.raises(TypeError, match=r"has the structure \{'rows': \., 'more': \[\.\]\}, and the input_signature wants \{'rows': TensorArray"):
+        program({"rows": td.constant(1.0), "more": [td.constant([1.0])]})
+
+
+def test_a_method_and_a_call_by_spec_take_arrays():
+    class Model(td.Module):
+        @td.function(input_signature=[GROWING])
+        def size(self, ta):
+            return ta.size()
+
+    assert Model().size(growing([1.0], [2.0])) == 2
+    stack = td.function(lambda ta: ta.stack())
+    concrete = stack.get_concrete_function(td.TensorArraySpec([None]))
+    assert concrete(td.TensorArray(td.float32, 1).write(0, [7.0])).numpy().tolist() == [[7]]
+
+
+def test_a_parameter_may_be_annotated_with_the_spec_of_an_array():
+    @td.function
+    def stack(ta: GROWING):
+        return ta.stack()
+
+    assert [stack(growing(*rows)).shape[0] for rows in ([[1.0]], [[1.0], [2.0]])] == [1, 2]
+    assert stack.experimental_get_tracing_count() == 1

@@ -22,7 +22,7 @@ from treadle.functions.tracing import trace
 from treadle.registry import registry
 from treadle.state import LOCAL, STATE, is_reentry
 from treadle.tensor import Tensor
-from treadle.tensorspec import TensorSpec
+from treadle.tensorspec import TensorSpec, outline
 from treadle.variable import Variable
 
 _MOST_FAST = 1024
@@ -245,7 +245,7 @@ class Function:
 
         def put(spec: Any, value: Any) -> None:
             positions = nest.flatten(value, expand_composites=True)
-            for leaf, position in zip(nest.flatten(spec), positions, strict=True):
+            for leaf, position in zip(nest.flatten(outline(spec), expand_composites=True), positions, strict=True):
                 if isinstance(leaf, TensorSpec):
                     parts[position] = TensorPart(leaf.dtype, None if leaf.shape.rank is None else tuple(leaf.shape.as_list()))
 
@@ -281,6 +281,8 @@ class Function:
         if not args and not kwargs and self.signature.specs is not None:
             bound = inspect.BoundArguments(self.signature.python, OrderedDict(self.signature.specs))
             args, kwargs = bound.args, bound.kwargs
+        elif self.signature.specs is None:
+            args, kwargs = outline(args), outline(kwargs)
         concrete, _ = self._find(args, kwargs)
         concrete.atomic.executable()
         return concrete
@@ -406,7 +408,7 @@ def function(
 
     Args:
         func: the function; without it, a decorator is given back.
-        input_signature: ``TensorSpec``s, nested as the arguments; then one trace serves every call.
+        input_signature: ``TensorSpec``s, nested as the arguments; then one trace serves every call. A ``TensorArraySpec`` stands for an array.
         autograph: convert Python control flow that depends on tensors.
         jit_compile: compile to native code where a compiler is installed.
         reduce_retracing: trace for unknown sizes once sizes have been seen to vary.

@@ -25,7 +25,7 @@ from treadle.errors import DTypeError, InvalidArgumentError
 from treadle.functions.trace_types import TraceType
 from treadle.shapes import TensorShape
 from treadle.tensor import Tensor
-from treadle.tensorspec import TensorSpec
+from treadle.tensorspec import TensorSpec, TypeSpec, outline
 from treadle.treedef import flatten_to
 from treadle.variable import Variable
 
@@ -227,8 +227,10 @@ class Signature:
         if not isinstance(given, list | tuple):
             raise TypeError(f"input_signature must be a list or a tuple of specs, one per argument, not {type(given).__name__}")
         for leaf in nest.flatten(list(given)):
-            if not isinstance(leaf, TensorSpec | Variable):
+            if not isinstance(leaf, TypeSpec | Variable):
                 raise TypeError(f"input_signature must be nested td.TensorSpecs, got {leaf!r}")
+            if isinstance(leaf, TypeSpec):
+                leaf.outline()  # or it says why it has none
         try:
             bound = self.python.bind_partial(*given)
         except TypeError as error:
@@ -308,13 +310,21 @@ class Signature:
             return value
         if isinstance(spec, TensorSpec):
             return self._fit_tensor(spec, value, path)
-        leaves = nest.flatten_with_path(spec)
+        if isinstance(spec, TypeSpec):
+            if not spec.is_compatible_with(value):
+                raise TypeError(f"{self.name}: {path} must be {spec!r} by the input_signature, got {value!r}")
+            wanted, given = outline(spec), outline(value)
+            specs, parts = nest.flatten(wanted, expand_composites=True), nest.flatten(given, expand_composites=True)
+            if len(specs) != len(parts):
+                raise TypeError(f"{self.name}: {path} must be {spec!r} by the input_signature, which has {len(specs)} tensors, got {value!r}")
+            fitted = [self._fit_tensor(s, v, path) for s, v in zip(specs, parts, strict=True)]
+            return nest.pack_sequence_as(wanted, fitted, expand_composites=True)
         if not nest.is_nested(value):
             raise TypeError(f"{self.name}: {path} must be nested as {spec!r}, got {type(value).__name__}")
-        given = nest.flatten_with_path(value)
-        if [p for p, _ in leaves] != [p for p, _ in given]:
-            raise TypeError(f"{self.name}: {path} has the structure {_outline(value)}, and the input_signature wants {_outline(spec)}")
-        fitted = [self._fit(s, v, nest.format_path(p, path)) for (p, s), (_, v) in zip(leaves, given, strict=True)]
+        wanted = outline(spec)
+        if [p for p, _ in nest.flatten_with_path(wanted)] != [p for p, _ in nest.flatten_with_path(outline(value))]:
+            raise TypeError(f"{self.name}: {path} has the structure {_structure(value)}, and the input_signature wants {_structure(wanted)}")
+        fitted = [self._fit(s, nest.at_path(value, p), nest.format_path(p, path)) for p, s in nest.flatten_with_path(spec)]
         return nest.pack_sequence_as(spec, fitted)
 
     def _fit_tensor(self, spec: TensorSpec, value: Any, path: str) -> Any:
@@ -343,10 +353,10 @@ class Signature:
 
 def _is_specs(value: Any) -> bool:
     """True for a spec or a nested structure of them."""
-    if isinstance(value, str | type) or not (isinstance(value, TensorSpec) or nest.is_nested(value)):
+    if isinstance(value, str | type) or not (isinstance(value, TypeSpec) or nest.is_nested(value)):
         return False
     leaves = nest.flatten(value)
-    return bool(leaves) and all(isinstance(leaf, TensorSpec) for leaf in leaves)
+    return bool(leaves) and all(isinstance(leaf, TypeSpec) for leaf in leaves)
 
 
 def _evaluated(annotation: str, function: Callable[..., Any]) -> Any:
@@ -369,13 +379,13 @@ def _spec_text(spec: TensorSpec) -> str:
     return f"{spec.dtype.name}[{shape}]"
 
 
-def _outline(structure: Any) -> str:
+def _structure(structure: Any) -> str:
     if isinstance(structure, dict):
-        return "{" + ", ".join(f"{k!r}: {_outline(v)}" for k, v in structure.items()) + "}"
+        return "{" + ", ".join(f"{k!r}: {_structure(v)}" for k, v in structure.items()) + "}"
     if isinstance(structure, list | tuple):
-        inner = ", ".join(_outline(v) for v in structure)
+        inner = ", ".join(_structure(v) for v in structure)
         return f"[{inner}]" if isinstance(structure, list) else f"({inner})"
-    return "."
+    return type(structure).__name__ if nest.is_nested(structure) else "."
 
 
 def _part(leaf: Any, position: int, variables: dict[int, int]) -> tuple[Any, Any]:

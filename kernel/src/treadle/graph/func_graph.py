@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import numpy as np
 
-from treadle import settings, state
+from treadle import nest, settings, state
 from treadle.contracts.op import Op
 from treadle.contracts.spec import Spec
-from treadle.conversion import from_array, host_spec, host_value
+from treadle.conversion import convert_to_tensor, from_array, host_spec, host_value
 from treadle.dims import Dim
 from treadle.eager.dispatch import arrange, convert_inputs, run
 from treadle.errors import InvalidArgumentError, SymbolicTensorError
@@ -33,6 +34,9 @@ class FuncGraph(Graph):
         control: what differentiation remembers of branches and loops.
         translations: while a copied gradient runs, values of the graph it was written in to values of this one, the outermost first.
     """
+
+    building_function = True
+    """False for the graph of a session, in which only what is fetched runs."""
 
     def __init__(self, name: str, outer: FuncGraph | None = None) -> None:
         super().__init__(name)
@@ -142,7 +146,19 @@ class FuncGraph(Graph):
         """The placeholder that stands for a Variable."""
         return self._capture(variable, Spec(variable.dims, variable.dtype, resource=True))
 
-    def add_created(self, variable: Any) -> None:
+    def initial_value(self, value: Any, dtype: Any) -> Tensor:
+        """What a Variable that is being made holds first, as a tensor: computed now, outside the graph.
+
+        Raises:
+            InvalidArgumentError: it depends on the function's arguments.
+        """
+        if isinstance(value, SymbolicTensor):
+            value = value.value.graph.evaluate(value)
+        with state.recording(None):
+            tensor: Tensor = convert_to_tensor(value, dtype)
+            return tensor
+
+    def add_created(self, variable: Any, initial: Tensor) -> None:
         """Note that the function being traced made a Variable."""
         self.created.append((variable, caller()))
 
@@ -154,9 +170,31 @@ class FuncGraph(Graph):
         """Record a read of a Variable."""
         return SymbolicTensor(self.add(READ, [self.resource_of(variable)]).out)
 
-    def assign(self, variable: Any, tensor: Tensor) -> None:
-        """Record an assignment to a Variable."""
+    def assign(self, variable: Any, tensor: Tensor) -> Any:
+        """Record an assignment to a Variable; what stands for it afterwards."""
         self.add(ASSIGN, [self.resource_of(variable), self.value_of(tensor)])
+        return variable
+
+    # ------------------------------------------------------------------ order
+
+    def group(self, *things: Any) -> Any:
+        """What stands for having run several things: here nothing does, as everything runs in the order of the program."""
+
+    def control_dependencies(self, control_inputs: Any) -> AbstractContextManager[Any]:
+        """A context whose nodes run after ``control_inputs``: here they do anyway, and what a session's graph around this one has is an input.
+
+        Raises:
+            ValueError: that has no result, and so can be no input.
+        """
+        for thing in nest.flatten(control_inputs, expand_composites=True):
+            if isinstance(thing, Node):
+                raise ValueError(
+                    f"control_dependencies: {thing.name}, made at {thing.source}, has no result that could come into {self.name!r}; put "
+                    "`with td.control_dependencies` around the branch, loop or call instead of into it"
+                )
+            if isinstance(thing, SymbolicTensor) and not thing.graph.building_function:
+                self.value_of(thing)
+        return nullcontext()
 
     # ------------------------------------------------------------------ evaluation
 

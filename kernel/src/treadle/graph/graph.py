@@ -20,6 +20,7 @@ from treadle.errors import GraphError
 from treadle.graph.source import Source, caller
 from treadle.graph.structural import CONST, CUSTOM, PLACEHOLDER, Rebased, as_constant
 from treadle.shapes import TensorShape
+from treadle.symbolic import default_session
 
 _NO_ATTRS: dict[str, Any] = {}
 
@@ -119,6 +120,18 @@ class Node:
         """Unique within the graph."""
         given = self.attrs["name"] if self.op is PLACEHOLDER else self.label
         return given or f"{self.op.name}_{self.serial}"
+
+    def run(self, feed_dict: Any = None, session: Any = None) -> None:
+        """Run the node in a session, with all that it needs.
+
+        Args:
+            feed_dict: see ``Session.run``.
+            session: the default one if None.
+
+        Raises:
+            ValueError: there is no session.
+        """
+        default_session(session, f"{self.name}.run()").run(self, feed_dict)
 
     def grouped(self, items: Iterable[Any]) -> list[Any]:
         """One item per input value, put together as the op declares its inputs."""

@@ -70,6 +70,10 @@ def _loop(inputs: Sequence[Spec], *, condition: Any, body: Any, carried: int, po
     raise NotImplementedError
 
 
+def _no_op() -> None:
+    """Do nothing: what must have run before it is all there is to it."""
+
+
 def structural(name: str, infer: Any, **options: Any) -> Op:
     """An op of the kernel's own."""
     op = Op(name, infer, structural=True, **options)
@@ -84,12 +88,13 @@ ASSIGN = structural("assign", _assign, effect="writes")
 CALL = structural("call", _call, effect="pure", can_fail=True)
 CUSTOM = structural("custom_gradient", _custom)
 NOTHING = structural("nothing", _nothing)
+NO_OP = structural("no_op", _no_op)
 COND = {effect: structural("cond" if effect == "pure" else f"cond.{effect}", _cond, effect=effect, can_fail=True) for effect in EFFECTS}
 LOOP = {effect: structural("while" if effect == "pure" else f"while.{effect}", _loop, effect=effect, can_fail=True) for effect in EFFECTS}
 CONDS, LOOPS = frozenset(COND.values()), frozenset(LOOP.values())
 """Branches and loops, one op per effect of what is inside."""
 
-OPS = {op.name: op for op in (CONST, PLACEHOLDER, READ, ASSIGN, CALL, CUSTOM, NOTHING, *COND.values(), *LOOP.values())}
+OPS = {op.name: op for op in (CONST, PLACEHOLDER, READ, ASSIGN, CALL, CUSTOM, NOTHING, NO_OP, *COND.values(), *LOOP.values())}
 
 
 class Rebased:

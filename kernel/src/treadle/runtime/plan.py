@@ -13,6 +13,7 @@ from treadle.eager.dispatch import quietly
 from treadle.errors import DTypeError, InvalidArgumentError, OpError, PluginError, ResourceExhaustedError, ShapeError
 from treadle.graph.graph import Graph, Node, Value
 from treadle.runtime.writer import Writer
+from treadle.variable import Variable, no_value
 
 
 class Plan:
@@ -51,6 +52,8 @@ class Plan:
             return error
         described = ", ".join(repr(v.spec) for v in node.inputs)
         where = f"in op {node.op.name!r} ({described}) of function {self.name!r}, made at {node.source}"
+        if isinstance(error, AttributeError) and isinstance(error.obj, Variable):
+            error = no_value(error.obj)
         if isinstance(error, OpError):
             error.message = f"{error.message} [{where}]"
             error.args = (error.message,)

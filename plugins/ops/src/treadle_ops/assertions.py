@@ -22,6 +22,7 @@ from treadle.variable import Variable
 from treadle_ops.arguments import tensor
 from treadle_ops.inference import ANY, FLOATING, NUMERIC, REAL, broadcast, require_kind, require_rank, same_dtype
 from treadle_ops.print_format import Placeholder, array_text
+from treadle_ops.program_order import no_op
 
 SHOWN = 3
 """How many elements an error shows."""
@@ -99,13 +100,13 @@ def failure(sign: str, message: str, x: Any, y: Any, holds: Any, summarize: int)
     return AssertionFailedError("\n".join(lines))
 
 
-def _compare(entry: Any, x: Any, y: Any, message: str | None, summarize: int | None) -> None:
+def _compare(entry: Any, x: Any, y: Any, message: str | None, summarize: int | None) -> Any:
     if x is y and entry is assert_equal_op:
-        return
+        return no_op()
     x, y = (x, tensor(y, x)) if isinstance(x, Tensor | Variable) else (tensor(x, y) if isinstance(y, Tensor | Variable) else tensor(x), y)
     if LOCAL.graph is not None:
         _decide_now(entry.op.name, x, y, message or "", summarize)
-    entry(x, y, message=message or "", summarize=summarize)
+    return entry(x, y, message=message or "", summarize=summarize)
 
 
 def _decide_now(name: str, x: Any, y: Any, message: str, summarize: int | None) -> None:
@@ -149,38 +150,38 @@ def _documented(sign: str, kinds: str) -> Any:
 
 @public("debugging.assert_equal", "assert_equal")
 @_documented("==", "any dtype")
-def assert_equal(x: Any, y: Any, message: str | None = None, summarize: int | None = None, name: str | None = None) -> None:
-    _compare(assert_equal_op, x, y, message, summarize)
+def assert_equal(x: Any, y: Any, message: str | None = None, summarize: int | None = None, name: str | None = None) -> Any:
+    return _compare(assert_equal_op, x, y, message, summarize)
 
 
 @public("debugging.assert_none_equal")
 @_documented("!=", "any dtype")
-def assert_none_equal(x: Any, y: Any, summarize: int | None = None, message: str | None = None, name: str | None = None) -> None:
-    _compare(assert_none_equal_op, x, y, message, summarize)
+def assert_none_equal(x: Any, y: Any, summarize: int | None = None, message: str | None = None, name: str | None = None) -> Any:
+    return _compare(assert_none_equal_op, x, y, message, summarize)
 
 
 @public("debugging.assert_less", "assert_less")
 @_documented("<", "integer or floating")
-def assert_less(x: Any, y: Any, message: str | None = None, summarize: int | None = None, name: str | None = None) -> None:
-    _compare(assert_less_op, x, y, message, summarize)
+def assert_less(x: Any, y: Any, message: str | None = None, summarize: int | None = None, name: str | None = None) -> Any:
+    return _compare(assert_less_op, x, y, message, summarize)
 
 
 @public("debugging.assert_less_equal")
 @_documented("<=", "integer or floating")
-def assert_less_equal(x: Any, y: Any, message: str | None = None, summarize: int | None = None, name: str | None = None) -> None:
-    _compare(assert_less_equal_op, x, y, message, summarize)
+def assert_less_equal(x: Any, y: Any, message: str | None = None, summarize: int | None = None, name: str | None = None) -> Any:
+    return _compare(assert_less_equal_op, x, y, message, summarize)
 
 
 @public("debugging.assert_greater", "assert_greater")
 @_documented(">", "integer or floating")
-def assert_greater(x: Any, y: Any, message: str | None = None, summarize: int | None = None, name: str | None = None) -> None:
-    _compare(assert_greater_op, x, y, message, summarize)
+def assert_greater(x: Any, y: Any, message: str | None = None, summarize: int | None = None, name: str | None = None) -> Any:
+    return _compare(assert_greater_op, x, y, message, summarize)
 
 
 @public("debugging.assert_greater_equal")
 @_documented(">=", "integer or floating")
-def assert_greater_equal(x: Any, y: Any, message: str | None = None, summarize: int | None = None, name: str | None = None) -> None:
-    _compare(assert_greater_equal_op, x, y, message, summarize)
+def assert_greater_equal(x: Any, y: Any, message: str | None = None, summarize: int | None = None, name: str | None = None) -> Any:
+    return _compare(assert_greater_equal_op, x, y, message, summarize)
 
 
 def _zero_like(x: Any) -> Any:
@@ -210,36 +211,36 @@ def _sign_doc(relation: str) -> Any:
 
 @public("debugging.assert_positive")
 @_sign_doc(">")
-def assert_positive(x: Any, message: str | None = None, summarize: int | None = None, name: str | None = None) -> None:
+def assert_positive(x: Any, message: str | None = None, summarize: int | None = None, name: str | None = None) -> Any:
     x = tensor(x)
-    _compare(assert_greater_op, x, _zero_like(x), message, summarize)
+    return _compare(assert_greater_op, x, _zero_like(x), message, summarize)
 
 
 @public("debugging.assert_negative")
 @_sign_doc("<")
-def assert_negative(x: Any, message: str | None = None, summarize: int | None = None, name: str | None = None) -> None:
+def assert_negative(x: Any, message: str | None = None, summarize: int | None = None, name: str | None = None) -> Any:
     x = tensor(x)
-    _compare(assert_less_op, x, _zero_like(x), message, summarize)
+    return _compare(assert_less_op, x, _zero_like(x), message, summarize)
 
 
 @public("debugging.assert_non_negative")
 @_sign_doc(">=")
-def assert_non_negative(x: Any, message: str | None = None, summarize: int | None = None, name: str | None = None) -> None:
+def assert_non_negative(x: Any, message: str | None = None, summarize: int | None = None, name: str | None = None) -> Any:
     x = tensor(x)
-    _compare(assert_greater_equal_op, x, _zero_like(x), message, summarize)
+    return _compare(assert_greater_equal_op, x, _zero_like(x), message, summarize)
 
 
 @public("debugging.assert_non_positive")
 @_sign_doc("<=")
-def assert_non_positive(x: Any, message: str | None = None, summarize: int | None = None, name: str | None = None) -> None:
+def assert_non_positive(x: Any, message: str | None = None, summarize: int | None = None, name: str | None = None) -> Any:
     x = tensor(x)
-    _compare(assert_less_equal_op, x, _zero_like(x), message, summarize)
+    return _compare(assert_less_equal_op, x, _zero_like(x), message, summarize)
 
 
 @public("debugging.assert_near")
 def assert_near(
     x: Any, y: Any, rtol: Any = None, atol: Any = None, message: str | None = None, summarize: int | None = None, name: str | None = None
-) -> None:
+) -> Any:
     """Fail with an error unless ``|x - y| <= atol + rtol * |y|`` everywhere.
 
     Args:
@@ -261,7 +262,7 @@ def assert_near(
     b = tensor(y, a)
     real = a.dtype.real_dtype
     epsilon = 10 * _epsilon(real)
-    assert_near_op(a, b, _tolerance(rtol, epsilon, real), _tolerance(atol, epsilon, real), message=message or "", summarize=summarize)
+    return assert_near_op(a, b, _tolerance(rtol, epsilon, real), _tolerance(atol, epsilon, real), message=message or "", summarize=summarize)
 
 
 def _epsilon(dtype: Any) -> float:
@@ -276,7 +277,7 @@ def _tolerance(given: Any, default: float, dtype: Any) -> Any:
 
 
 @public("debugging.Assert", "Assert")
-def assert_(condition: Any, data: Any, summarize: int | None = None, name: str | None = None) -> None:
+def assert_(condition: Any, data: Any, summarize: int | None = None, name: str | None = None) -> Any:
     """Fail with an error unless the condition is true.
 
     Args:
@@ -299,7 +300,7 @@ def assert_(condition: Any, data: Any, summarize: int | None = None, name: str |
         else:
             pieces.append(Placeholder(len(tensors)))
             tensors.append(tensor(item))
-    assert_op(condition, tensors, pieces=tuple(pieces), summarize=SHOWN if summarize is None else summarize)
+    return assert_op(condition, tensors, pieces=tuple(pieces), summarize=SHOWN if summarize is None else summarize)
 
 
 @public("debugging.check_numerics")

@@ -1,4 +1,4 @@
-"""What ``td.debugging`` switches, and ops that do nothing: ``group`` and ``no_op``."""
+"""What ``td.debugging`` switches."""
 
 from __future__ import annotations
 
@@ -67,34 +67,3 @@ def set_log_device_placement(enabled: bool) -> None:
 def get_log_device_placement() -> bool:
     """Whether ``set_log_device_placement`` switched it on."""
     return _logger in LOCAL.tapes
-
-
-# ---------------------------------------------------------------------- ops that do nothing
-
-
-@public("no_op")
-def no_op(name: str | None = None) -> None:
-    """Do nothing.
-
-    Args:
-        name: ignored.
-    """
-
-
-@public("group")
-def group(*inputs: Any, **kwargs: Any) -> None:
-    """Do nothing: what the inputs stand for runs in program order anyway.
-
-    Args:
-        *inputs: tensors, or what assertions and assignments gave.
-        name: ignored.
-
-    Raises:
-        ValueError: there is another keyword argument.
-
-    Sources:
-        TensorFlow ``tf.group``.
-    """
-    kwargs.pop("name", None)
-    if kwargs:
-        raise ValueError(f"Unknown keyword arguments: {', '.join(kwargs)}")

@@ -93,7 +93,7 @@ OPS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     ),
     "treadle_ops.debugging": (
         (),
-        ("debugging.disable_traceback_filtering", "debugging.enable_traceback_filtering", "debugging.get_log_device_placement", "debugging.is_traceback_filtering_enabled", "debugging.set_log_device_placement", "group", "no_op"),
+        ("debugging.disable_traceback_filtering", "debugging.enable_traceback_filtering", "debugging.get_log_device_placement", "debugging.is_traceback_filtering_enabled", "debugging.set_log_device_placement"),
     ),
     "treadle_ops.depthwise": (
         (),
@@ -178,6 +178,10 @@ OPS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "treadle_ops.graph_gradients": (
         (),
         ("AggregationMethod", "gradients", "hessians"),
+    ),
+    "treadle_ops.graph_variables": (
+        (),
+        ("compat.v1.assign", "compat.v1.assign_add", "compat.v1.assign_sub", "compat.v1.get_variable"),
     ),
     "treadle_ops.grids": (
         ("unravel_index",),
@@ -297,7 +301,7 @@ OPS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     ),
     "treadle_ops.program_order": (
         (),
-        ("control_dependencies", "tuple"),
+        ("control_dependencies", "group", "no_op", "tuple"),
     ),
     "treadle_ops.python_calls": (
         ("numpy_function", "py_function", "py_function_gradient"),

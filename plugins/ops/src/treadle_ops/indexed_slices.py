@@ -12,7 +12,7 @@ from treadle.declare import public
 from treadle.dtypes import DType, as_dtype, float32, int64
 from treadle.registry import registry
 from treadle.shapes import TensorShape
-from treadle.tensorspec import TypeSpec
+from treadle.tensorspec import TensorSpec, TypeSpec
 from treadle_ops.arguments import shape_argument, tensor
 from treadle_ops.casting import cast
 from treadle_ops.division import divide
@@ -190,6 +190,13 @@ class IndexedSlicesSpec(TypeSpec):
     def dtype(self) -> DType:
         """The dtype of the rows."""
         return self._dtype
+
+    def outline(self) -> IndexedSlices:
+        """Slices with the specs of their tensors; see ``TypeSpec.outline``."""
+        indices = self._indices_shape if self._indices_shape.rank else TensorShape([None])
+        values = TensorSpec(indices.concatenate(self._shape[1:]), self._dtype)
+        parts = [values, TensorSpec(indices, self._indices_dtype)]
+        return IndexedSlices._of(parts if self._dense_shape_dtype is None else [*parts, TensorSpec([self._shape.rank], self._dense_shape_dtype)])
 
     def is_compatible_with(self, spec_or_value: Any) -> bool:
         """True if an ``IndexedSlices``, or one of another spec, can be of this spec."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+_WITH_GRAPH = "define the program inside `with td.Graph().as_default():` (docs/define-then-run.md); everywhere else ops run at once"
+
 _INSTEAD = {
     "keras": "use td.Module for layers and models, td.GradientTape for training, and td.nn for activations and losses",
     "data": "use any Python iterable of arrays; traced functions take NumPy arrays as arguments",
@@ -28,11 +30,18 @@ _INSTEAD = {
     "mlir": "`treadle explain FILE.py:FUNCTION` prints a function's graph",
     "sysconfig": "there is nothing to compile against",
     "tools": "use the command `treadle`",
-    "compat.v1": "write TensorFlow 2 code: eager, or td.function",
-    "compat": "write TensorFlow 2 code: eager, or td.function",
-    "Session": "call the function; ops run at once",
-    "placeholder": "use the arguments of a td.function",
-    "global_variables_initializer": "Variables hold their value from the start",
+    "compat.v1.disable_eager_execution": _WITH_GRAPH,
+    "compat.v1.disable_v2_behavior": _WITH_GRAPH,
+    "compat.v1.enable_eager_execution": "ops run at once outside of `with td.Graph():`",
+    "compat.v1.InteractiveSession": "use `with td.compat.v1.Session(graph=...):`, in which tensor.eval() works",
+    "compat.v1.ConfigProto": "leave config out; see td.config and docs/configuration.md",
+    "compat.v1.variable_scope": "keep Variables in Python, and share them by handing them on; td.name_scope groups names",
+    "compat.v1.train": "differentiate with td.gradients and write the update with assign_sub (docs/define-then-run.md)",
+    "compat.v1": "td.compat.v1 has graphs, sessions, placeholders and Variables (docs/define-then-run.md); ops are those of td itself",
+    "compat": "td.compat.v1 has graphs, sessions, placeholders and Variables (docs/define-then-run.md); ops are those of td itself",
+    "Session": "it is td.compat.v1.Session; without a graph, ops run at once",
+    "placeholder": "it is td.compat.v1.placeholder; or use the arguments of a td.function",
+    "global_variables_initializer": "it is td.compat.v1.global_variables_initializer; outside of graphs, Variables hold their value from the start",
     "py_func": "use td.numpy_function or td.py_function",
     "train": "keep slots in td.Variables and write the update with assign_sub; see docs/examples",
     "saved_model": "saving models is not part of treadle yet",
@@ -52,7 +61,6 @@ _INSTEAD = {
     "random_normal": "it is td.random.normal",
     "random_uniform": "it is td.random.uniform",
     "set_random_seed": "it is td.random.set_seed",
-    "get_variable": "make a td.Variable and keep it",
     "losses": "use the losses in td.nn, or write one with td.reduce_mean",
     "optimizers": "keep slots in td.Variables and write the update with assign_sub; see docs/examples",
     "metrics": "sum up in td.Variables, or in NumPy",
@@ -87,10 +95,15 @@ _INSTEAD = {
     "experimental.ExtensionType": "use a dataclass: its fields count as a nested structure",
     "VariableAggregation": "treadle does not distribute Variables",
     "VariableSynchronization": "treadle does not distribute Variables",
+    "get_variable": "it is td.compat.v1.get_variable; or make a td.Variable and keep it",
+    "get_default_graph": "it is td.compat.v1.get_default_graph",
+    "assign": "it is td.compat.v1.assign; or use the method of the Variable",
 }
 
 
 def explain_missing(path: str) -> str | None:
     """What to use instead of a public name; None if there is nothing to say."""
-    instead = _INSTEAD.get(path) or _INSTEAD.get(path.rpartition(".")[0]) or _INSTEAD.get(path.partition(".")[0])
+    parts = path.split(".")
+    known = (_INSTEAD.get(".".join(parts[:count])) for count in range(len(parts), 0, -1))
+    instead = next((text for text in known if text), None)
     return None if instead is None else f"TensorFlow has it, and treadle does not; {instead}"

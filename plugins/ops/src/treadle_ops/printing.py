@@ -23,7 +23,7 @@ def print_op(tensors: Sequence[FreeSpec], *, pieces: tuple[Any, ...], stream: An
 
 
 @public("print")
-def print_(*inputs: Any, **kwargs: Any) -> None:
+def print_(*inputs: Any, **kwargs: Any) -> Any:
     r"""Write values to a stream each time the program gets here, in order.
 
     Args:
@@ -33,6 +33,9 @@ def print_(*inputs: Any, **kwargs: Any) -> None:
         sep: between inputs, a space by default.
         end: at the end, a newline by default.
         name: ignored.
+
+    Returns:
+        None; in the graph of a session a node, to be fetched.
 
     Raises:
         ValueError: there is no such argument, or nothing can be written to ``output_stream``.
@@ -53,7 +56,7 @@ def print_(*inputs: Any, **kwargs: Any) -> None:
         if i:
             pieces.append(sep)
         pieces += [value] if isinstance(value, str) else pieces_of(_without_tensors(value, tensors))
-    print_op(tensors, pieces=(*pieces, end), stream=stream, summarize=summarize)
+    return print_op(tensors, pieces=(*pieces, end), stream=stream, summarize=summarize)
 
 
 def _stream(given: Any) -> Any:

@@ -1,9 +1,12 @@
-"""What says in which order things happen. Here they happen in the order of the program always, so these names need do nothing."""
+"""What says in which order things happen, and ops that do nothing else: ``control_dependencies``, ``group``, ``no_op`` and ``tuple``.
+
+Eagerly and in functions things happen in the order of the program always, so these names need do nothing. Only in the graph of a session, where
+nothing runs that is not asked for, do they say what belongs together.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import nullcontext
 from typing import Any
 
 from treadle.declare import public
@@ -13,7 +16,7 @@ from treadle_ops.flow import identity
 
 @public("control_dependencies")
 def control_dependencies(control_inputs: Any) -> Any:
-    """A context in which everything happens after ``control_inputs``, as it does without it.
+    """A context in which everything happens after ``control_inputs``, as eagerly and in functions it does without it.
 
     Args:
         control_inputs: tensors, what ``td.group`` gives, or None; eagerly also a function, which is called.
@@ -24,14 +27,47 @@ def control_dependencies(control_inputs: Any) -> Any:
     Sources:
         TensorFlow ``tf.control_dependencies``.
     """
-    if callable(control_inputs) and LOCAL.graph is None:
+    if LOCAL.graph is not None:
+        return LOCAL.graph.control_dependencies(control_inputs)
+    if callable(control_inputs):
         control_inputs()
-    return _nothing()
+    return nullcontext()
 
 
-@contextmanager
-def _nothing() -> Iterator[None]:
-    yield
+@public("no_op")
+def no_op(name: str | None = None) -> Any:
+    """Do nothing.
+
+    Args:
+        name: ignored.
+
+    Returns:
+        None; in the graph of a session a node, to be fetched.
+    """
+    return group()
+
+
+@public("group")
+def group(*inputs: Any, **kwargs: Any) -> Any:
+    """Do nothing but what the inputs stand for; eagerly and in functions that runs anyway.
+
+    Args:
+        *inputs: tensors, or what assertions and assignments gave.
+        name: ignored.
+
+    Returns:
+        None; in the graph of a session a node, to be fetched, that is done when all inputs are.
+
+    Raises:
+        ValueError: there is another keyword argument.
+
+    Sources:
+        TensorFlow ``tf.group``.
+    """
+    kwargs.pop("name", None)
+    if kwargs:
+        raise ValueError(f"Unknown keyword arguments: {', '.join(kwargs)}")
+    return None if LOCAL.graph is None else LOCAL.graph.group(*inputs)
 
 
 @public("tuple")
@@ -40,7 +76,7 @@ def tuple_op(tensors: Any, control_inputs: Any = None, name: str | None = None) 
 
     Args:
         tensors: a list of tensors; None stands for itself.
-        control_inputs: ignored: what stands before in the program happens before.
+        control_inputs: what else must have run; eagerly and in functions it has.
         name: ignored.
 
     Returns:
@@ -54,4 +90,5 @@ def tuple_op(tensors: Any, control_inputs: Any = None, name: str | None = None) 
     """
     if all(t is None for t in tensors):
         raise ValueError("tuple: must have at least one tensor")
-    return [None if t is None else identity(t) for t in tensors]
+    with control_dependencies([*(t for t in tensors if t is not None), *(control_inputs or ())]):
+        return [None if t is None else identity(t) for t in tensors]

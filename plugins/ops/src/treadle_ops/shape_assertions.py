@@ -17,6 +17,7 @@ from treadle.symbolic import SymbolicTensor
 from treadle.tensor import Tensor
 from treadle.variable import Variable
 from treadle_ops.arguments import tensor
+from treadle_ops.program_order import no_op
 
 
 @op("assert_rank", effect="writes", can_fail=True, spec_only=True)
@@ -37,7 +38,7 @@ def rank_problem(rank: int, shape: Any, ranks: tuple[int, ...], at_least: bool, 
     return f"{f'{message}. ' if message else ''}Tensor must have rank {wanted}. Received rank {rank}, shape {shape}"
 
 
-def _check_rank(x: Any, ranks: Iterable[Any], at_least: bool, message: str | None) -> None:
+def _check_rank(x: Any, ranks: Iterable[Any], at_least: bool, message: str | None) -> Any:
     x = tensor(x)
     wanted = []
     for rank in ranks:
@@ -49,15 +50,15 @@ def _check_rank(x: Any, ranks: Iterable[Any], at_least: bool, message: str | Non
         wanted.append(rank if known is None else int(known))
     dims = x.dims
     if dims is None or any(isinstance(r, SymbolicTensor) for r in wanted):
-        assert_rank_op(x, wanted, at_least=at_least, message=message or "")
-        return
+        return assert_rank_op(x, wanted, at_least=at_least, message=message or "")
     problem = rank_problem(len(dims), x.shape, tuple(wanted), at_least, message or "")
     if problem:
         raise ShapeError(problem)
+    return no_op()
 
 
 @public("debugging.assert_rank", "assert_rank")
-def assert_rank(x: Any, rank: Any, message: str | None = None, name: str | None = None) -> None:
+def assert_rank(x: Any, rank: Any, message: str | None = None, name: str | None = None) -> Any:
     """Fail with an error unless a tensor has a rank.
 
     Args:
@@ -72,11 +73,11 @@ def assert_rank(x: Any, rank: Any, message: str | None = None, name: str | None 
     Sources:
         TensorFlow ``tf.debugging.assert_rank``.
     """
-    _check_rank(x, [rank], False, message)
+    return _check_rank(x, [rank], False, message)
 
 
 @public("debugging.assert_rank_at_least")
-def assert_rank_at_least(x: Any, rank: Any, message: str | None = None, name: str | None = None) -> None:
+def assert_rank_at_least(x: Any, rank: Any, message: str | None = None, name: str | None = None) -> Any:
     """Fail with an error unless a tensor has at least a rank.
 
     Args:
@@ -91,11 +92,11 @@ def assert_rank_at_least(x: Any, rank: Any, message: str | None = None, name: st
     Sources:
         TensorFlow ``tf.debugging.assert_rank_at_least``.
     """
-    _check_rank(x, [rank], True, message)
+    return _check_rank(x, [rank], True, message)
 
 
 @public("debugging.assert_rank_in")
-def assert_rank_in(x: Any, ranks: Any, message: str | None = None, name: str | None = None) -> None:
+def assert_rank_in(x: Any, ranks: Any, message: str | None = None, name: str | None = None) -> Any:
     """Fail with an error unless a tensor has one of several ranks.
 
     Args:
@@ -110,7 +111,7 @@ def assert_rank_in(x: Any, ranks: Any, message: str | None = None, name: str | N
     Sources:
         TensorFlow ``tf.debugging.assert_rank_in``.
     """
-    _check_rank(x, ranks, False, message)
+    return _check_rank(x, ranks, False, message)
 
 
 @public("debugging.assert_scalar")
@@ -183,7 +184,7 @@ def shapes_problem(shapes: Sequence[Any], constraints: Sequence[tuple[Any, ...]]
 
 
 @public("debugging.assert_shapes")
-def assert_shapes(shapes: Any, data: Any = None, summarize: int | None = None, message: str | None = None, name: str | None = None) -> None:
+def assert_shapes(shapes: Any, data: Any = None, summarize: int | None = None, message: str | None = None, name: str | None = None) -> Any:
     """Fail with an error unless shapes fit each other.
 
     Args:
@@ -212,15 +213,16 @@ def assert_shapes(shapes: Any, data: Any = None, summarize: int | None = None, m
     problem, known = shapes_problem([x.dims for x, _ in pairs], constraints, message or "")
     if problem:
         raise ShapeError(problem)
-    if not known:
-        assert_shapes_op([x for x, _ in pairs], constraints=tuple(constraints), message=message or "")
+    if known:
+        return no_op()
+    return assert_shapes_op([x for x, _ in pairs], constraints=tuple(constraints), message=message or "")
 
 
 # ---------------------------------------------------------------------- dtypes
 
 
 @public("debugging.assert_type")
-def assert_type(tensor: Any, tf_type: Any, message: str | None = None, name: str | None = None) -> None:
+def assert_type(tensor: Any, tf_type: Any, message: str | None = None, name: str | None = None) -> Any:
     """Fail with an error unless a tensor has a dtype.
 
     Args:
@@ -238,10 +240,11 @@ def assert_type(tensor: Any, tf_type: Any, message: str | None = None, name: str
     wanted, found = as_dtype(tf_type), _tensor(tensor).dtype
     if found is not wanted:
         raise DTypeError(f"{f'{message}. ' if message else ''}tensor must be of type {wanted.name}; got {found.name}")
+    return no_op()
 
 
 @public("debugging.assert_integer")
-def assert_integer(x: Any, message: str | None = None, name: str | None = None) -> None:
+def assert_integer(x: Any, message: str | None = None, name: str | None = None) -> Any:
     """Fail with an error unless a tensor has an integer dtype.
 
     Args:
@@ -258,6 +261,7 @@ def assert_integer(x: Any, message: str | None = None, name: str | None = None) 
     found = tensor(x).dtype
     if not found.is_integer:
         raise DTypeError(f'{f"{message}. " if message else ""}Expected "x" to be integer type. Found: tensor of dtype {found.name}')
+    return no_op()
 
 
 @public("debugging.assert_same_float_dtype")

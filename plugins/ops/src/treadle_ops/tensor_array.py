@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import warnings
 import weakref
+from collections.abc import Iterator
 from typing import Any, NamedTuple, NoReturn
 
 from treadle import nest
@@ -134,12 +135,16 @@ class TensorArray:
     @property
     def element_shape(self) -> TensorShape:
         """The shape of each tensor, as far as it is known."""
-        flow = self._flow
-        if self._form.infer and not self._shape.is_fully_defined() and isinstance(flow, Tensor) and not isinstance(flow, SymbolicTensor):
-            for buffer in flow._buffer.items.values():
-                self._shape = TensorShape(tuple(buffer.shape))
-                break
+        if self._form.infer and not self._shape.is_fully_defined():
+            self._shape = next(self.shapes_seen(), self._shape)
         return self._shape
+
+    def shapes_seen(self) -> Iterator[TensorShape]:
+        """The shapes of the tensors in it, as far as they are there already: none while tracing."""
+        flow = self._flow
+        if isinstance(flow, Tensor) and not isinstance(flow, SymbolicTensor):
+            for buffer in flow._buffer.items.values():
+                yield TensorShape(tuple(buffer.shape))
 
     @property
     def flow(self) -> Any:
@@ -153,7 +158,8 @@ class TensorArray:
 
     def __repr__(self) -> str:
         size = "?" if self._form.size is None else self._form.size
-        return f"<td.TensorArray of {size} tensors of dtype {self._form.dtype.name} and shape {self._shape}>"
+        dynamic = ", of dynamic size" if self._form.dynamic else ""
+        return f"<td.TensorArray of {size} tensors of dtype {self._form.dtype.name} and shape {self._shape}{dynamic}>"
 
     # ------------------------------------------------------------------ one tensor
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from treadle.declare import public
-from treadle.dtypes import DType, as_dtype, float32
+from treadle.dtypes import DType, as_dtype, float32, list_of
 from treadle.shapes import TensorShape
-from treadle.tensorspec import TypeSpec
+from treadle.tensorspec import TensorSpec, TypeSpec
 from treadle_ops.tensor_array import TensorArray
 
 
@@ -53,12 +53,19 @@ class TensorArraySpec(TypeSpec):
     def is_compatible_with(self, other: Any) -> bool:
         """True if an array, or one of another spec, can be of this spec."""
         spec = TensorArraySpec.from_value(other) if isinstance(other, TensorArray) else other
+        if isinstance(other, TensorArray) and not all(self._shape.is_compatible_with(shape) for shape in other.shapes_seen()):
+            return False
         return (
             isinstance(spec, TensorArraySpec)
             and spec._dtype is self._dtype
             and spec._dynamic_size == self._dynamic_size
             and self._shape.is_compatible_with(spec._shape)
         )
+
+    def outline(self) -> TensorArray:
+        """An array with the spec of its content; see ``TypeSpec.outline``. Its size is not known."""
+        flow = TensorSpec((), list_of(self._dtype))
+        return TensorArray(self._dtype, dynamic_size=self._dynamic_size, flow=flow, infer_shape=self._infer_shape, element_shape=self._shape)
 
     def most_specific_compatible_type(self, other: Any) -> TensorArraySpec:
         """The narrowest spec that both are compatible with.
