@@ -46,7 +46,7 @@ def py_function(xp: Any) -> Any:
         buffer = device.normalize(np.array(number))
         _tapes[number] = (tape, sources, results)
         weakref.finalize(buffer, _tapes.pop, number, None)
-        return (*(to_device(r, device)._buffer for r in results), buffer)
+        return (*(_own(xp, to_device(r, device)._buffer, inputs) for r in results), buffer)
 
     return run
 
@@ -63,9 +63,14 @@ def py_function_gradient(xp: Any) -> Any:
             targets = [r for r in results if r.dtype.is_differentiable]
             gradients = recorded.gradient(targets, sources, given)
             gradients = [zeros_like(s) if g is None else g for g, s in zip(gradients, sources, strict=True)]
-        return tuple(to_device(g, device)._buffer for g in gradients)
+        return tuple(_own(xp, to_device(g, device)._buffer, [*inputs, *cotangents]) for g in gradients)
 
     return run
+
+
+def _own(xp: Any, buffer: Any, given: list[Any]) -> Any:
+    """A result in memory of its own: the user's function may give back what it got."""
+    return xp.array(buffer) if any(xp.may_share_memory(buffer, x) for x in given) else buffer
 
 
 def _watched(function: Any, inputs: list[Any], dtypes: DTypes, device: Any) -> tuple[Any, list[Any], list[Any]]:
