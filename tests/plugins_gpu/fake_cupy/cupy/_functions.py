@@ -45,6 +45,10 @@ def asnumpy(a: Any, stream: Any = None, order: str = "C", out: Any = None, *, bl
     return a.get(stream, order, out, blocking) if isinstance(a, ndarray) else np.asarray(a)
 
 
+def may_share_memory(a: Any, b: Any, max_work: Any = None) -> bool:
+    return bool(np.may_share_memory(require_array(a)._host, require_array(b, "b")._host))
+
+
 def empty(shape: Any, dtype: Any = float, order: str = "C") -> ndarray:
     return ndarray(_numbers(shape), dtype, order=order)
 
