@@ -10,7 +10,6 @@ from __future__ import annotations
 import importlib
 import re
 import threading
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +18,7 @@ from treadle.discovery import entry_points
 from treadle.errors import PluginError
 from treadle.registry import Registry
 from treadle.registry import registry as the_registry
+from treadle.user_warnings import warn
 from treadle.version import __version__
 
 GROUPS = ("treadle.ops", "treadle.devices", "treadle.passes", "treadle.plugins")
@@ -227,11 +227,10 @@ class Host:
         record.error = error
         if settings.current().strict:
             raise self._refusal(record) from error
-        warnings.warn(
+        warn(
             f"treadle goes on without plugin {record.name!r} ({record.distribution} {record.version}), which failed: {record.cause}. "
             f"To silence this, disable it: [plugins] disabled = [{record.name!r}].",
             PluginWarning,
-            stacklevel=4,
         )
 
     def _refusal(self, record: PluginRecord) -> PluginError:
@@ -282,9 +281,7 @@ class Host:
             except (KeyboardInterrupt, GeneratorExit):
                 raise
             except BaseException as error:  # an observer is a plugin's code; it may even call sys.exit
-                warnings.warn(
-                    f"observer {implementation.plugin_name!r} of {hook} raised {type(error).__name__}: {error}", PluginWarning, stacklevel=2
-                )
+                warn(f"observer {implementation.plugin_name!r} of {hook} raised {type(error).__name__}: {error}", PluginWarning)
 
     def forget(self) -> None:
         """Look for plugins anew at the next question. What is registered stays."""

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import gc
+import threading
 import weakref
 
 import numpy as np
 import pytest
+
+from treadle import state
 
 
 def cube(toy, x):
@@ -208,3 +211,31 @@ def test_gradients_reach_what_a_function_captures_through_the_functions_that_cal
                 tape.watch(x)
                 y = function()
             assert tape.gradient(y, x).numpy().tolist() == [factor, 2 * factor]
+
+
+def test_a_tape_belongs_to_the_thread_that_entered_it(tf, toy):
+    x = tf.constant(2.0)
+    found = []
+
+    def leave(tape):
+        for act in (lambda: tape.__exit__(None, None, None), lambda: tape.gradient(x, x)):
+            try:
+                act()
+            except RuntimeError as error:
+                found.append(str(error))
+
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        thread = threading.Thread(target=leave, args=(tape,))
+        thread.start()
+        thread.join()
+        y = toy.mul(x, x)
+    assert len(found) == 2 and all("another thread entered" in text for text in found)
+    assert float(tape.gradient(y, x)) == 4.0
+    assert state.LOCAL.depth == 0
+
+
+def test_warnings_point_at_the_users_line(tf, toy):
+    with pytest.warns(UserWarning, match="must be floating") as caught, tf.GradientTape() as tape:
+        tape.watch(tf.constant(1))
+    assert caught[0].filename == __file__

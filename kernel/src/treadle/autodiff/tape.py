@@ -18,6 +18,7 @@ from treadle.registry import registry
 from treadle.state import LOCAL
 from treadle.symbolic import SymbolicTensor
 from treadle.tensor import Operators, Tensor, next_id
+from treadle.user_warnings import warn
 from treadle.variable import Variable
 
 _NO_SPECS: list[Any] = [None]
@@ -79,6 +80,8 @@ class GradientTape:
 
     def _pop(self) -> None:
         tapes = LOCAL.tapes
+        if self not in tapes:
+            raise RuntimeError("a GradientTape that another thread entered is left, or asked while it records; enter, leave and ask it in one thread")
         LOCAL.tapes = tapes[:-1] if tapes and tapes[-1] is self else tuple(t for t in tapes if t is not self)
         self._recording = False
         state.leave()
@@ -94,11 +97,7 @@ class GradientTape:
                 if protocol is None:
                     raise ValueError(f"Passed in object {leaf!r} of type {type(leaf).__name__!r}, not a tensor or Variable that a tape can watch")
             if not leaf.dtype.is_differentiable:
-                import warnings
-
-                warnings.warn(
-                    f"The dtype of the watched tensor must be floating (e.g. td.float32), got {leaf.dtype.name}; its gradient is None", stacklevel=2
-                )
+                warn(f"The dtype of the watched tensor must be floating (e.g. td.float32), got {leaf.dtype.name}; its gradient is None")
                 continue
             self._watched.add(identity_of(leaf))
             self._kept.append(leaf)

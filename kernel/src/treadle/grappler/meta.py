@@ -6,7 +6,6 @@ A pass that raises, breaks the graph or never settles is rolled back and reporte
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -21,6 +20,7 @@ from treadle.graph.graph import Graph
 from treadle.graph.verify import verify
 from treadle.grappler.item import Context, GrapplerItem
 from treadle.grappler.schedule import Schedule, ScheduledPass
+from treadle.user_warnings import warn
 
 
 class OptimizerWarning(UserWarning):
@@ -119,11 +119,10 @@ class MetaOptimizer:
         return report
 
     def _tell(self, report: PassReport) -> None:
-        warnings.warn(
+        warn(
             f"optimizer pass {report.name!r} (plugin {report.plugin!r}, {plugins.host.distribution_of(report.plugin)}) was rolled back "
             f"on {report.graph!r}: {report.error}. The function runs without it.",
             OptimizerWarning,
-            stacklevel=2,
         )
 
 

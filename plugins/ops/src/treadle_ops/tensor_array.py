@@ -7,7 +7,6 @@ gradients flow through it.
 
 from __future__ import annotations
 
-import warnings
 import weakref
 from collections.abc import Iterator
 from typing import Any, NamedTuple, NoReturn
@@ -20,6 +19,7 @@ from treadle.errors import DTypeError, InvalidArgumentError, ShapeError
 from treadle.shapes import TensorShape
 from treadle.symbolic import SymbolicTensor
 from treadle.tensor import Tensor
+from treadle.user_warnings import warn
 from treadle_ops.arguments import integers_argument
 from treadle_ops.tensor_lists import (
     UNKNOWN,
@@ -374,10 +374,9 @@ class TensorArray:
         self._is_used = True
         if self._dropped:
             method, self._dropped = self._dropped, ""
-            warnings.warn(
+            warn(
                 f"the result of TensorArray.{method} was dropped, and what it wrote with it: a TensorArray is not changed in place. "
-                f"Keep the result: `ta = ta.{method}(...)`",
-                stacklevel=3,
+                f"Keep the result: `ta = ta.{method}(...)`"
             )
         return self._flow
 
