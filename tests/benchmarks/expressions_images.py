@@ -15,6 +15,7 @@ from expressions import Array, Line, f, g, line, lines
 import treadle as td
 
 IMAGE = (8, 32, 32, 32)
+LARGE = (8, 64, 64, 32)
 SAME = {"padding": "SAME", "dilations": (1, 1)}
 CONV = {"strides": (1, 1), **SAME}
 POOL = {"window": (2, 2), "strides": (2, 2), **SAME}
@@ -89,7 +90,16 @@ def _(name: str) -> list[Line]:
         ]
     if name == "conv_backprop_input":
         return [
-            line(IMAGE, w, y, numpy=lambda s, w, g: conv(g, turned(w)), what="3x3 against its product", rtol=1e-3, yardstick=product(8192, 576, 32), **gemm),
+            line(
+                IMAGE,
+                w,
+                y,
+                numpy=lambda s, w, g: conv(g, turned(w)),
+                what="3x3 against its product",
+                rtol=1e-3,
+                yardstick=product(8192, 576, 32),
+                **gemm,
+            ),
             line(IMAGE, d, e, numpy=lambda s, w, g: depthwise(g, w[::-1, ::-1]), what="depthwise 3x3 against copies", **slim),
             line(IMAGE, d, e, numpy=lambda s, w, g: depthwise(g, w[::-1, ::-1]), what="depthwise 3x3", **CONV),
         ]
@@ -125,7 +135,7 @@ def wide_max_pool(x: Array) -> Array:
 
 @lines("max_pool")
 def _(name: str) -> list[Line]:
-    x = f(*IMAGE)
+    x = f(*LARGE)
     return [line(x, numpy=max_pool, what="2x2 by 2", **POOL), line(x, numpy=wide_max_pool, what="3x3 by 1", **WIDE_POOL)]
 
 
@@ -139,17 +149,17 @@ def _(name: str) -> list[Line]:
         total *= np.float32(0.25)
         return total
 
-    return [line(f(*IMAGE), numpy=(by, lambda x: x.reshape(8, 16, 2, 16, 2, 32).mean((2, 4))), what="2x2 by 2", **POOL)]
+    return [line(f(*LARGE), numpy=(by, lambda x: x.reshape(8, 32, 2, 32, 2, 32).mean((2, 4))), what="2x2 by 2", **POOL)]
 
 
 @lines("avg_pool_grad")
 def _(name: str) -> list[Line]:
     def by(sizes: Any, g: Array) -> Array:
-        result = np.empty((8, 16, 2, 16, 2, 32), np.float32)
+        result = np.empty((8, 32, 2, 32, 2, 32), np.float32)
         result[...] = (g * np.float32(0.25))[:, :, None, :, None]
         return result.reshape(sizes)
 
-    return [line(IMAGE, g(8, 16, 16, 32), numpy=by, what="2x2 by 2", **POOL)]
+    return [line(LARGE, g(8, 32, 32, 32), numpy=by, what="2x2 by 2", **POOL)]
 
 
 def first_of(x: Array, y: Array) -> Array:
@@ -170,8 +180,8 @@ def _(name: str) -> list[Line]:
             np.multiply(g, hit, out=place)
         return result
 
-    x = f(*IMAGE)
-    return [line(x, max_pool(x), g(8, 16, 16, 32), numpy=by, what="2x2 by 2", **POOL)]
+    x = f(*LARGE)
+    return [line(x, max_pool(x), g(8, 32, 32, 32), numpy=by, what="2x2 by 2", **POOL)]
 
 
 @lines("max_pool_pick")
@@ -183,32 +193,32 @@ def _(name: str) -> list[Line]:
         (a, b, c, _), (p, q, r, s) = quarters(x), quarters(t)
         return np.where(a == y, p, np.where(b == y, q, np.where(c == y, r, s)))
 
-    x = f(*IMAGE)
-    return [line(x, max_pool(x), g(*IMAGE), numpy=(by, by_where), what="2x2 by 2", **POOL)]
+    x = f(*LARGE)
+    return [line(x, max_pool(x), g(*LARGE), numpy=(by, by_where), what="2x2 by 2", **POOL)]
 
 
 @lines("max_pool_with_argmax")
 def _(name: str) -> list[Line]:
     def by(x: Array) -> tuple[Array, Array]:
         y = max_pool(x)
-        offsets = np.array([0, 32, 32 * 32, 33 * 32])[first_of(x, y)]
-        offsets += (np.arange(16)[:, None, None] * 64 * 32 + np.arange(16)[:, None] * 64) + np.arange(32)
+        offsets = np.array([0, 32, 64 * 32, 65 * 32])[first_of(x, y)]
+        offsets += (np.arange(32)[:, None, None] * 128 * 32 + np.arange(32)[:, None] * 64) + np.arange(32)
         return y, offsets
 
     attrs = {k: v for k, v in POOL.items() if k != "dilations"}
-    return [line(f(*IMAGE), numpy=by, what="2x2 by 2", output_dtype=td.int64, include_batch_in_index=False, **attrs)]
+    return [line(f(*LARGE), numpy=by, what="2x2 by 2", output_dtype=td.int64, include_batch_in_index=False, **attrs)]
 
 
 @lines("dilation2d")
 def _(name: str) -> list[Line]:
     def by(x: Array, w: Array) -> Array:
         whole = np.pad(x, ((0, 0), (1, 1), (1, 1), (0, 0)), constant_values=np.finfo(np.float32).min)
-        total = whole[:, :32, :32] + w[0, 0]
+        total = whole[:, :64, :64] + w[0, 0]
         for a, b in list(itertools.product(range(3), repeat=2))[1:]:
-            np.maximum(total, whole[:, a : a + 32, b : b + 32] + w[a, b], out=total)
+            np.maximum(total, whole[:, a : a + 64, b : b + 64] + w[a, b], out=total)
         return total
 
-    return [line(f(*IMAGE), f(3, 3, 32), numpy=by, strides=(1, 1), **SAME)]
+    return [line(f(*LARGE), f(3, 3, 32), numpy=by, strides=(1, 1), **SAME)]
 
 
 @lines("extract_patches")
@@ -217,9 +227,9 @@ def _(name: str) -> list[Line]:
     view = np.lib.stride_tricks.sliding_window_view
 
     def by(x: Array) -> Array:
-        return view(padded(x), (3, 3), (1, 2)).transpose(0, 1, 2, 4, 5, 3).reshape(8, 32, 32, -1)
+        return view(padded(x), (3, 3), (1, 2)).transpose(0, 1, 2, 4, 5, 3).reshape(8, 64, 64, -1)
 
-    return [line(f(*IMAGE), numpy=(lambda x: columns(x).reshape(8, 32, 32, -1), by), **attrs)]
+    return [line(f(*LARGE), numpy=(lambda x: columns(x).reshape(8, 64, 64, -1), by), **attrs)]
 
 
 @lines("extract_patches_grad")
@@ -227,13 +237,13 @@ def _(name: str) -> list[Line]:
     attrs: dict[str, Any] = {"window": (3, 3), "strides": (1, 1), "rates": (1, 1), "padding": "SAME"}
 
     def by(g: Array, shape: Any) -> Array:
-        whole = np.zeros((8, 34, 34, 32), np.float32)
-        parts = g.reshape(8, 32, 32, 3, 3, 32)
+        whole = np.zeros((8, 66, 66, 32), np.float32)
+        parts = g.reshape(8, 64, 64, 3, 3, 32)
         for a, b in itertools.product(range(3), repeat=2):
-            whole[:, a : a + 32, b : b + 32] += parts[:, :, :, a, b]
+            whole[:, a : a + 64, b : b + 64] += parts[:, :, :, a, b]
         return whole[:, 1:-1, 1:-1].copy()
 
-    return [line(g(8, 32, 32, 288), IMAGE, numpy=by, **attrs)]
+    return [line(g(8, 64, 64, 288), LARGE, numpy=by, **attrs)]
 
 
 def weights(size: int, new: int) -> Array:
@@ -249,13 +259,13 @@ def weights(size: int, new: int) -> Array:
 @lines("resize")
 def _(name: str) -> list[Line]:
     def linear(x: Array, size: Any) -> Array:
-        rows = np.matmul(weights(32, 64), x.reshape(8, 32, -1)).reshape(8 * 64, 32, 32)
-        return np.matmul(weights(32, 64), rows).reshape(8, 64, 64, 32)
+        rows = np.matmul(weights(64, 128), x.reshape(8, 64, -1)).reshape(8 * 128, 64, 32)
+        return np.matmul(weights(64, 128), rows).reshape(8, 128, 128, 32)
 
     def nearest(x: Array, size: Any) -> Array:
         return x.repeat(2, 1).repeat(2, 2)
 
     return [
-        line(f(*IMAGE), (64, 64), numpy=linear, what="bilinear", method="bilinear", antialias=False),
-        line(f(*IMAGE), (64, 64), numpy=nearest, what="nearest", method="nearest", antialias=False),
+        line(f(*LARGE), (128, 128), numpy=linear, what="bilinear", method="bilinear", antialias=False),
+        line(f(*LARGE), (128, 128), numpy=nearest, what="nearest", method="nearest", antialias=False),
     ]

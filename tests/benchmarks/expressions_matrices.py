@@ -183,4 +183,7 @@ def _(name: str) -> list[Line]:
 
 @lines("bitcast")
 def _(name: str) -> list[Line]:
-    return [line(f(), numpy=lambda x: x.view(np.int32).copy(), dtype=td.int32), line(c(), numpy=lambda x: x.copy(), what="the same", dtype=td.complex64)]
+    return [
+        line(f(), numpy=lambda x: x.view(np.int32).copy(), dtype=td.int32),
+        line(c(), numpy=lambda x: x.copy(), what="the same", dtype=td.complex64),
+    ]

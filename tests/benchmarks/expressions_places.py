@@ -97,7 +97,7 @@ def _(name: str) -> list[Line]:
 @lines("sum_to_shape")
 def _(name: str) -> list[Line]:
     return [
-        line(f(), (N,), numpy=lambda x, shape: x.sum(0), what="to a row"),
+        line(f(), (N,), numpy=lambda x, shape: x.T.copy().sum(1), what="to a row, in pairs"),
         line(f(), (N, 1), numpy=lambda x, shape: x.sum(1, keepdims=True), what="to a column"),
         line(f(), (), numpy=lambda x, shape: x.sum(), what="to a scalar"),
     ]
@@ -505,7 +505,7 @@ def _(name: str) -> list[Line]:
     order = np.random.default_rng(0).permutation(N).astype(np.int32)
 
     def by(indices: list[Array], data: list[Array]) -> Array:
-        result = np.empty(SQUARE, np.float32)
+        result = np.zeros((max(k.max() for k in indices) + 1, N), np.float32)
         for k, rows in zip(indices, data, strict=True):
             result[k] = rows
         return result
@@ -554,12 +554,19 @@ def _(name: str) -> list[Line]:
         result[k[starts]] = combine.reduceat(x[order], starts, 0)
         return result
 
+    def elements(x: Array, k: Array, count: int) -> Array:
+        assert k.max() < count
+        kept = k >= 0
+        if not kept.all():
+            k, x = k[kept], x[kept]
+        return np.bincount(k, x, count).astype(np.float32)
+
     x = f(8192, 128, low=0.9, high=1.1)
     found = [line(x, i(8192, low=0, high=256), 256, numpy=(by, by_order), what="rows into 256")]
     if how == "sum":
         flat = f(N * N)
-        found.append(line(flat, places(N * N), N, numpy=lambda x, k, n: np.bincount(k, x, n).astype(np.float32), what="elements", rtol=1e-3))
-        found[0] = found[0]._replace(theirs=(by, by_order, lambda x, k, n: summed_by_sparse(n, k, x)))
+        found.append(line(flat, places(N * N), N, numpy=elements, what="elements", rtol=1e-3))
+        found[0] = found[0]._replace(theirs=(by_order, lambda x, k, n: summed_by_sparse(n, k, x.astype(np.float64)).astype(np.float32)))
     return found
 
 
