@@ -130,6 +130,13 @@ def test_the_largest_come_first_and_of_equal_ones_the_first(dtype, ties):
     np.testing.assert_array_equal(values, np.take_along_axis(x, want, -1))
 
 
+def test_a_tie_in_one_row_does_not_make_up_for_nan_in_another():
+    x = np.tile(np.arange(200, dtype=np.float32), (20, 1))
+    x[0, 5] = np.nan
+    x[1, 0] = 197
+    assert sorting.top_k(np)(x, 3, index_type=td.int32)[1][:3].tolist() == [[5, 199, 198], [199, 198, 0], [199, 198, 197]]
+
+
 @pytest.mark.parametrize("side", ["left", "right"])
 @pytest.mark.parametrize(("rows", "count"), [(1, 5), (40, 3), (40, 300), (0, 4), (3, 0)])
 def test_many_rows_are_searched(side, rows, count):

@@ -43,10 +43,10 @@ def _places_above(xp: Any, x: Any, count: int) -> Any | None:
     """The places of the ``count`` largest elements, in their order; None where the elements leave a choice, or NaN is among them."""
     wide, length = widened(xp, x), x.shape[-1]
     least = xp.partition(wide, length - count, axis=-1)[..., length - count, None]
-    places = xp.flatnonzero(wide >= least)
-    if places.size != count * (x.size // length):
+    above = wide >= least
+    if bool((xp.count_nonzero(above, axis=-1) != count).any()):
         return None
-    places = (places % length).reshape(*x.shape[:-1], count)
+    places = (xp.flatnonzero(above) % length).reshape(*x.shape[:-1], count)
     return taken_along(xp, places, places_in_order(xp, taken_along(xp, wide, places), True))
 
 

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from treadle.declare import kernel
+from treadle_array.intermediates import reused
 from treadle_array.places import require_in_range
 
 
@@ -20,7 +21,8 @@ def unravel_index(xp: Any) -> Any:
         left = indices if fits else indices.astype(xp.int64)
         for axis in reversed(range(1, len(dims))):
             rows = left // max(1, dims[axis])  # an axis of size 0 has no indices
-            result[axis] = left - rows * dims[axis]
+            before = rows * dims[axis]
+            result[axis] = xp.subtract(left, before, out=reused(before))
             left = rows
         if dims:
             result[0] = left
