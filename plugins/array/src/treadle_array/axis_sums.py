@@ -120,7 +120,7 @@ def _of_columns(xp: Any, x: Any) -> Any:
         return xp.add.reduce(xp.ascontiguousarray(x.transpose(0, 2, 1)), axis=2)
     eights = length // LANES
     whole = eights * LANES
-    lanes = _runs(xp, (x if whole == length else x[:, :whole]).reshape(count, eights, LANES * width)).reshape(count, LANES, width)
+    lanes = sums_of_runs(xp, (x if whole == length else x[:, :whole]).reshape(count, eights, LANES * width)).reshape(count, LANES, width)
     lanes = xp.add(lanes[:, 0::2], lanes[:, 1::2])
     lanes = xp.add(lanes[:, 0::2], lanes[:, 1::2])
     total = xp.add(lanes[:, 0], lanes[:, 1])
@@ -129,8 +129,8 @@ def _of_columns(xp: Any, x: Any) -> Any:
     return total
 
 
-def _runs(xp: Any, x: Any) -> Any:
-    """``(K, N, M) -> (K, M)``: runs row by row, then their sums in pairs."""
+def sums_of_runs(xp: Any, x: Any) -> Any:
+    """``(K, N, M) -> (K, M)``: runs of ``RUN`` row by row, then their sums in pairs."""
     count, length, width = x.shape
     if length <= RUN:
         return xp.add.reduce(x, axis=1)

@@ -32,7 +32,7 @@ def fold_rows(xp: Any, how: str, rows: Any, ids: Any, count: int, nothing: Any, 
     """
     if xp.__name__ == "numpy" and rows.shape[1] == 1 and rows.dtype.kind != "c":
         flat = rows.reshape(-1)
-        if not in_order and bool((ids < 0).any()):
+        if not in_order and ids.size and bool(ids.min() < 0):
             ids, flat = ids[ids >= 0], flat[ids >= 0]
         if how == "add" and rows.dtype.kind == "f":
             return xp.bincount(ids, flat, count).astype(rows.dtype, copy=False).reshape(count, 1)

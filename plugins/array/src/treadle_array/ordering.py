@@ -32,8 +32,22 @@ def first_places_in_order(xp: Any, x: Any, count: int, descending: bool) -> Any:
     """The first ``count`` of ``places_in_order``."""
     if not 0 < count < x.shape[-1] or x.size < _MANY or not has_keys(x):
         return places_in_order(xp, x, descending)[..., :count]
+    found = _places_above(xp, x, count) if descending else None
+    if found is not None:
+        return found
     first = xp.partition(sortable_keys(xp, x, descending), count - 1, axis=-1)[..., :count]
     return places_of(xp, xp.sort(xp.ascontiguousarray(first), axis=-1))
+
+
+def _places_above(xp: Any, x: Any, count: int) -> Any | None:
+    """The places of the ``count`` largest elements, in their order; None where the elements leave a choice, or NaN is among them."""
+    wide, length = widened(xp, x), x.shape[-1]
+    least = xp.partition(wide, length - count, axis=-1)[..., length - count, None]
+    above = wide >= least
+    if bool((xp.count_nonzero(above, axis=-1) != count).any()):
+        return None
+    places = (xp.flatnonzero(above) % length).reshape(*x.shape[:-1], count)
+    return taken_along(xp, places, places_in_order(xp, taken_along(xp, wide, places), True))
 
 
 def has_keys(x: Any) -> bool:

@@ -7,12 +7,17 @@ from typing import Any
 
 from treadle.errors import IndexOutOfRangeError
 
+_UNSIGNED = {1: "u1", 2: "u2", 4: "u4", 8: "u8"}
+
 
 def reaches_out(index: Any, size: int) -> bool:
     """True if one of the integers is not in ``[0, size)``."""
     if not index.size:
         return False
     flat = index.reshape(-1)
+    if flat.dtype.kind == "i" and size <= 1 << (8 * flat.itemsize - 1):
+        flat = flat.view(_UNSIGNED[flat.itemsize])  # negative numbers are the largest ones so
+        return int(flat[flat.argmax()]) >= size
     return bool(flat[flat.argmin()] < 0 or flat[flat.argmax()] >= size)
 
 
@@ -53,14 +58,19 @@ def of_coordinates(xp: Any, indices: Any, shape: tuple[int, ...], ignore: bool) 
         IndexOutOfRangeError: a coordinate is out of range; it is named.
     """
     rows = indices.reshape(math.prod(indices.shape[:-1]), len(shape))
-    places = xp.zeros(rows.shape[0], xp.int64)
-    bad = None
+    places, bad = None, None
     for k, size in enumerate(shape):
-        column = rows[:, k]
+        column = rows[:, k].astype(xp.int64)
         if reaches_out(column, size):
             wrong = (column < 0) | (column >= size)
             bad = wrong if bad is None else bad | wrong
-        places = places * size + column.astype(xp.int64) if k else column.astype(xp.int64)
+        if places is None:
+            places = column
+        else:
+            places *= size
+            places += column
+    if places is None:
+        places = xp.zeros(rows.shape[0], xp.int64)
     if bad is None:
         return places, None
     if not ignore:

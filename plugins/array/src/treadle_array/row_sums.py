@@ -44,7 +44,7 @@ def add_rows(xp: Any, target: Any, index: Any, rows: Any) -> None:
 
 def spread(xp: Any, index: Any, width: int) -> Any:
     """The places of the elements of rows in a flat array, for the places of the rows."""
-    index = index.astype(xp.int64)
+    index = index.astype(xp.int64, copy=False)
     return index if width == 1 else (index.reshape(-1, 1) * width + xp.arange(width)).reshape(-1)
 
 

@@ -22,6 +22,9 @@ KERNELS: dict[str, tuple[str, ...]] = {
     "treadle_cpu.kernels.linear_systems": (
         "triangular_solve",
     ),
+    "treadle_cpu.kernels.losses": (
+        "l2_loss",
+    ),
     "treadle_cpu.kernels.matrix_functions": (
         "logm",
         "sqrtm",
@@ -47,6 +50,7 @@ KERNELS: dict[str, tuple[str, ...]] = {
     "treadle_cpu.kernels.row_sums": (
         "gather_grad",
         "scatter_nd",
+        "unsorted_segment_sum",
     ),
     "treadle_cpu.kernels.softmax": (
         "log_softmax",

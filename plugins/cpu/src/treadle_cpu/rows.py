@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from treadle_array.axis_sums import RUN, sums_of_runs
 from treadle_array.blocks import is_short
 
 BLOCK_BYTES = 256 * 1024
@@ -28,9 +29,6 @@ FEW = 2048
 
 _SHORT_RUN, _LONG_RUN = 48, 4096
 """Elements of a run along columns that are too few to work on, and enough to be taken as they lie."""
-
-_FEW_ROWS = 16
-"""Rows that are summed one after the other."""
 
 _MOST_STARTS = 64
 _starts: dict[tuple[int, int], Any] = {}
@@ -62,9 +60,13 @@ def row_starts(shape: tuple[int, int]) -> Any:
 
 
 def column_sum(x: Any) -> Any:
-    """The sum over the rows of a matrix, by halves until few are left."""
-    count = len(x)
-    while count > _FEW_ROWS:
+    """The sum over the rows of a matrix: runs of a few rows, and the sums of these in pairs; by halves where the rows are short."""
+    count, width = x.shape
+    if width >= _SHORT_RUN:
+        return sums_of_runs(np, x[None])[0]
+    if width == 1:
+        return np.add.reduce(x[:, 0], keepdims=True)
+    while count > RUN:
         half = count // 2
         total = np.add(x[:half], x[count - half : count])
         if count & 1:

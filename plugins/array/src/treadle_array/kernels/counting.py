@@ -104,6 +104,7 @@ def confusion_places(xp: Any) -> Any:
                 raise InvalidArgumentError(f"`{what}` contains negative values: {int(classes.min())}")
             if classes.size and bool(classes.max() >= num_classes):
                 raise InvalidArgumentError(f"`{what}` out of bound: {int(classes.max())} is not below the number of classes, {num_classes}")
-        return labels.astype(xp.int64) * num_classes + predictions.astype(xp.int64)
+        places = xp.multiply(labels, num_classes, dtype=xp.int64)
+        return xp.add(places, predictions, out=places)
 
     return run

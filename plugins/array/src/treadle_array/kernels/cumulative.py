@@ -111,9 +111,12 @@ def linear_recurrence(xp: Any) -> Any:
 
 
 def _by_steps(xp: Any, a: Any, b: Any, s: Any) -> None:
-    s[:1] = b[:1]
-    for k in range(1, b.shape[0]):
-        s[k] = b[k] + a[k] * s[k - 1]
+    s[...] = b
+    rows = list(s[..., None])
+    product = xp.empty((*s.shape[1:], 1), s.dtype)
+    for factor, before, row in zip(list(a[1:, ..., None]), rows, rows[1:], strict=False):
+        xp.multiply(factor, before, out=product)
+        xp.add(row, product, out=row)
 
 
 def _by_halves(xp: Any, a: Any, b: Any) -> Any:

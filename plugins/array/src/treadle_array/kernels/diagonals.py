@@ -62,7 +62,8 @@ def diag_part(xp: Any) -> Any:
 
 @kernel("diag")
 def diag(xp: Any) -> Any:
-    """See the op."""
+    """See the op; memory of zeros comes faster than any other, and a host may look what the padding is."""
+    on_host = xp.__name__ == "numpy"
 
     def run(diagonal: Any, padding: Any, size: tuple[int, int], *, k: Band, align: str) -> Any:
         many = k[0] != k[1]
@@ -71,8 +72,9 @@ def diag(xp: Any) -> Any:
         rows, columns = _size(k, diagonal.shape[-1], *size)
         where, exists = _layout(rows, columns, k, align)
         lead = diagonal.shape[: -2 if many else -1]
-        result = xp.full((*lead, rows * columns), padding, diagonal.dtype)
-        _put(xp, result, diagonal if many else diagonal[..., None, :], where, exists)
+        shape = (*lead, rows * columns)
+        result = xp.zeros(shape, diagonal.dtype) if on_host and not any(padding.tobytes()) else xp.full(shape, padding, diagonal.dtype)
+        _put(xp, result, columns, diagonal if many else diagonal[..., None, :], where, exists)
         return result.reshape((*lead, rows, columns))
 
     return run
@@ -88,9 +90,11 @@ def _size(k: Band, length: int, rows: int, columns: int) -> tuple[int, int]:
     return rows, columns
 
 
-def _put(xp: Any, flat: Any, diagonals: Any, where: Any, exists: Any) -> None:
-    """Write diagonals into flat matrices."""
-    if exists.all():
+def _put(xp: Any, flat: Any, columns: int, diagonals: Any, where: Any, exists: Any) -> None:
+    """Write diagonals into flat matrices of so many columns; a single one lies at even distances."""
+    if len(where) == 1 and where.size:
+        flat[..., where[0, 0] :: columns + 1][..., : where.size] = diagonals[..., 0, :]
+    elif exists.all():
         flat[..., xp.asarray(where)] = diagonals
     elif exists.any():
         flat[..., xp.asarray(where[exists])] = diagonals[..., xp.asarray(exists)]
@@ -108,7 +112,7 @@ def set_diag(xp: Any) -> Any:
         if diagonal.shape != (*lead, *where.shape[0 if many else 1 :]):
             raise ValueError(f"diagonal of shape {diagonal.shape} does not fit an input of shape {x.shape}")
         result = x.reshape((*lead, rows * columns)).copy()
-        _put(xp, result, diagonal if many else diagonal[..., None, :], where, exists)
+        _put(xp, result, columns, diagonal if many else diagonal[..., None, :], where, exists)
         return result.reshape(x.shape)
 
     return run
@@ -125,8 +129,14 @@ def band_part(xp: Any) -> Any:
             raise ValueError(f"num_lower = {lower} and num_upper = {upper} are too many for {rows} rows and {columns} columns")
         if lower < 0 and upper < 0:
             return x.copy()
-        offset = xp.arange(columns)[None, :] - xp.arange(rows)[:, None]
-        inside = (offset >= -lower if lower >= 0 else True) & (offset <= upper if upper >= 0 else True)
+        number = xp.int16 if rows + columns < 1 << 14 else xp.int64  # the shorter the numbers, the faster they are compared
+        row, column = xp.arange(rows, dtype=number)[:, None], xp.arange(columns, dtype=number)
+        if lower < 0:
+            inside = column <= row + number(upper)
+        else:
+            inside = column >= row - number(lower)
+            if upper >= 0:
+                inside &= column <= row + number(upper)
         return xp.where(inside, x, xp.zeros((), x.dtype))
 
     return run

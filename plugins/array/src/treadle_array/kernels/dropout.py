@@ -26,7 +26,8 @@ def keep_scaled(xp: Any) -> Any:
             part = target[here]
             scaled = xp.multiply(flat[here].astype(xp.float32), scale) if short else xp.multiply(flat[here], scale, part)
             content = scaled.view(xp.int64 if scaled.dtype.itemsize == 8 else xp.int32)
-            xp.bitwise_and(content, xp.negative(xp.greater_equal(chance[here], least).view(xp.int8)), content)
+            mask = xp.greater_equal(chance[here], least).astype(content.dtype)
+            xp.bitwise_and(content, xp.negative(mask, mask), content)
             if short:
                 part[...] = scaled
         return result

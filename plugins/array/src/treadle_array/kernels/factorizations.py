@@ -8,6 +8,7 @@ from treadle.declare import kernel
 from treadle.dtypes import DType
 from treadle.errors import InvalidArgumentError
 from treadle_array.matrices import back, decomposed, matrix, square, widened
+from treadle_array.places import reaches_out
 
 
 @kernel("qr")
@@ -68,9 +69,14 @@ def inverse_orders(xp: Any) -> Any:
     """See the op."""
 
     def run(order: Any) -> Any:
-        result = xp.argsort(order, axis=-1)
-        if bool((xp.take_along_axis(order, result, -1) != xp.arange(order.shape[-1], dtype=order.dtype)).any()):
-            raise ValueError("an order must have each index once")
-        return result.astype(order.dtype)
+        length = order.shape[-1]
+        result = xp.full(order.size, -1, order.dtype)
+        if order.size:
+            starts = xp.arange(order.size // length).reshape(*order.shape[:-1], 1) * length
+            if not reaches_out(order, length):
+                result[order + starts] = xp.arange(length, dtype=order.dtype)
+            if bool((result < 0).any()):
+                raise ValueError("an order must have each index once")
+        return result.reshape(order.shape)
 
     return run

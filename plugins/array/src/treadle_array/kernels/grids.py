@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from treadle.declare import kernel
+from treadle_array.intermediates import reused
 from treadle_array.places import require_in_range
 
 
@@ -16,10 +17,15 @@ def unravel_index(xp: Any) -> Any:
     def run(indices: Any, dims: tuple[int, ...]) -> Any:
         require_in_range(indices, math.prod(dims))
         result = xp.empty((len(dims), *indices.shape), indices.dtype)
-        left = indices.astype(xp.int64)
-        for axis in reversed(range(len(dims))):
-            result[axis] = left % dims[axis] if dims[axis] else 0
-            left = left // dims[axis] if dims[axis] else left
+        fits = indices.dtype.itemsize >= 4 and max(dims, default=0) <= xp.iinfo(indices.dtype).max
+        left = indices if fits else indices.astype(xp.int64)
+        for axis in reversed(range(1, len(dims))):
+            rows = left // max(1, dims[axis])  # an axis of size 0 has no indices
+            before = rows * dims[axis]
+            result[axis] = xp.subtract(left, before, out=reused(before))
+            left = rows
+        if dims:
+            result[0] = left
         return result
 
     return run

@@ -121,8 +121,9 @@ def lstsq(xp: Any) -> Any:
         if not a.size:
             lead = empty_solution(xp, a, b).shape[:-2]
             return xp.zeros((*lead, a.shape[-1], b.shape[-1]), b.dtype)
-        cutoff = float(xp.finfo(wide.dtype).eps) * max(a.shape[-2:])
-        inverse = decomposed(xp.linalg.pinv, wide, cutoff)
-        return back(xp, xp.matmul(inverse, widened(xp, b)), a)
+        cutoff, right = float(xp.finfo(wide.dtype).eps) * max(a.shape[-2:]), widened(xp, b)
+        if a.ndim == b.ndim == 2:
+            return back(xp, decomposed(xp.linalg.lstsq, wide, right, cutoff)[0], a)
+        return back(xp, xp.matmul(decomposed(xp.linalg.pinv, wide, cutoff), right), a)
 
     return run

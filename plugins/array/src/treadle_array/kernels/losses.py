@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from treadle.declare import kernel
-from treadle_array.blocks import block_of, bound, elementwise, is_short
+from treadle_array.blocks import bound, elementwise, is_short
 
 
 @kernel("sigmoid_cross_entropy", out=True)
@@ -44,19 +44,9 @@ def sigmoid_cross_entropy_grad(xp: Any) -> Any:
 @kernel("l2_loss")
 def l2_loss(xp: Any) -> Any:
     """See the op; short floats are summed in float32."""
-    block = block_of(xp)
 
     def run(t: Any) -> Any:
-        wide = xp.float32 if is_short(t.dtype) else t.dtype
-        flat = t.reshape(-1)
-        if flat.size <= block:
-            total = xp.add.reduce(xp.square(flat.astype(wide, copy=False)))
-        else:
-            parts = xp.empty(-(-flat.size // block), wide)
-            for i in range(parts.size):
-                part = flat[i * block : (i + 1) * block].astype(wide, copy=False)
-                parts[i] = xp.add.reduce(xp.square(part))
-            total = xp.add.reduce(parts)
-        return (total * 0.5).astype(t.dtype)
+        wide = t.astype(xp.float32) if is_short(t.dtype) else t
+        return (xp.add.reduce(xp.square(wide.reshape(-1))) * 0.5).astype(t.dtype)
 
     return run

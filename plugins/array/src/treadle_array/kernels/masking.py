@@ -111,7 +111,7 @@ def sequence_mask(xp: Any) -> Any:
             maxlen = max(int(lengths.max()), 0) if lengths.size else 0
         elif isinstance(maxlen, tuple) or maxlen < 0:
             raise ValueError(f"maxlen is {maxlen}; it must be a scalar, 0 or more")
-        mask = xp.arange(maxlen) < xp.expand_dims(lengths, -1)
+        mask = xp.arange(maxlen, dtype=lengths.dtype if lengths.dtype.itemsize >= 4 else xp.int64) < xp.expand_dims(lengths, -1)
         return mask if dtype.is_bool else mask.astype(dtype.numpy)
 
     return run

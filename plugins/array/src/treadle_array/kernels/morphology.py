@@ -18,7 +18,15 @@ def dilation2d(xp: Any) -> Any:
     """See the op."""
 
     def run(input: Any, filters: Any, *, strides: Any, padding: Any, dilations: Any) -> Any:
-        maxima, _, _ = _dilate(xp, input, filters, strides, padding, dilations)
+        x, w, maxima, before = _prepared(xp, input, filters, strides, padding, dilations)
+        if maxima.size:
+            counts, least = maxima.shape[1:-1], maxima[:1, :1, :1, :1].copy()
+            for _, tap, which, met in taps(x, counts, w.shape[:2], strides, dilations, before):
+                target = maxima[which]
+                xp.maximum(target, x[met] + w[tap], out=target)
+            if x.dtype.kind not in "iu" and bool(xp.isnan(maxima).any()):
+                maxima[...] = least
+                _note_first(xp, x, w, maxima, strides, dilations, before)
         return deliver(maxima, input.dtype, None)
 
     return run
@@ -85,14 +93,24 @@ def dilation2d_pick_filter(xp: Any) -> Any:
     return run
 
 
-def _dilate(xp: Any, input: Any, filters: Any, strides: Any, padding: Any, dilations: Any) -> tuple[Any, Any, Any]:
-    """The largest sums, the numbers of the taps that gave them first, and the padding before the first element."""
+def _prepared(xp: Any, input: Any, filters: Any, strides: Any, padding: Any, dilations: Any) -> tuple[Any, Any, Any, Any]:
+    """Input and filters in the dtype of the sums, the lowest number for every window, and the padding before the first element."""
     if input.ndim != 4 or filters.ndim != 3 or input.shape[3] != filters.shape[2]:
         raise ValueError(f"input of shape {input.shape} and filters of shape {filters.shape} do not fit")
-    window = filters.shape[:2]
-    counts, before = geometry(input.shape[1:3], window, strides, dilations, padding)
+    counts, before = geometry(input.shape[1:3], filters.shape[:2], strides, dilations, padding)
     x, w = widened(xp, input), widened(xp, filters)
-    maxima = xp.full((x.shape[0], *counts, x.shape[3]), xp.array(lowest(input.dtype), x.dtype), x.dtype)
+    return x, w, xp.full((x.shape[0], *counts, x.shape[3]), xp.array(lowest(input.dtype), x.dtype), x.dtype), before
+
+
+def _dilate(xp: Any, input: Any, filters: Any, strides: Any, padding: Any, dilations: Any) -> tuple[Any, Any, Any]:
+    """The largest sums, the numbers of the taps that gave them first, and the padding before the first element."""
+    x, w, maxima, before = _prepared(xp, input, filters, strides, padding, dilations)
+    return maxima, _note_first(xp, x, w, maxima, strides, dilations, before), before
+
+
+def _note_first(xp: Any, x: Any, w: Any, maxima: Any, strides: Any, dilations: Any, before: Any) -> Any:
+    """Raise ``maxima`` to the largest sums, NaN being none; the numbers of the taps that gave them first."""
+    window, counts = w.shape[:2], maxima.shape[1:-1]
     first = inside_taps(xp, x, counts, window, strides, dilations, before)
     if maxima.size:
         for number, tap, which, met in taps(x, counts, window, strides, dilations, before):
@@ -100,7 +118,7 @@ def _dilate(xp: Any, input: Any, filters: Any, strides: Any, padding: Any, dilat
             larger = xp.greater(sums, maxima[which])
             put(xp, maxima[which], sums, larger)
             put(xp, first[which], xp.array(number, first.dtype), larger)
-    return maxima, first, before
+    return first
 
 
 def _require_shape(x: Any, shape: tuple[int, ...]) -> None:

@@ -124,6 +124,8 @@ def avg_pool_grad(xp: Any) -> Any:
         if not g.size:
             return xp.zeros(input_sizes, g.dtype)
         spread = xp.divide(wide, _numbers(xp, sizes, counts, window, strides, dilations, before, wide.dtype))
+        if window == strides and sizes == tuple([n * k for n, k in zip(counts, window, strict=True)]) and not any(before) and max(dilations) == 1:
+            return deliver(_repeated(xp, spread, window), g.dtype, None)
         for axis, size in enumerate(sizes):
             if (window[axis], strides[axis], counts[axis]) == (1, 1, size):
                 continue
@@ -189,10 +191,14 @@ def first_taps(xp: Any, x: Any, maxima: Any, window: Any, strides: Any, dilation
 
 
 def scatter(xp: Any, first: Any, g: Any, window: Any, strides: Any, dilations: Any, before: Any, out: Any) -> None:
-    """Add the cotangents of windows to the elements that their taps ``first`` met."""
+    """Add the cotangents of windows to the elements, zeros so far, that their taps ``first`` met."""
+    apart = all((k - 1) * d < s for k, s, d in zip(window, strides, dilations, strict=True))
     for number, _, which, met in taps(out, g.shape[1:-1], window, strides, dilations, before):
-        target = out[met]
-        xp.add(target, kept(xp, g[which], xp.equal(first[which], number)), out=target)
+        target, chosen = out[met], xp.equal(first[which], number)
+        if apart:
+            keep(xp, g[which], chosen, target)
+        else:
+            xp.add(target, kept(xp, g[which], chosen), out=target)
 
 
 def pick(xp: Any, first: Any, x: Any, window: Any, strides: Any, dilations: Any, before: Any, out: Any) -> None:
@@ -205,6 +211,12 @@ def kept(xp: Any, x: Any, chosen: Any) -> Any:
     """``x`` where it is chosen, else 0."""
     bits, mask = _bits(xp, x, chosen)
     return xp.bitwise_and(x.view(bits), mask, out=mask).view(x.dtype)
+
+
+def keep(xp: Any, x: Any, chosen: Any, out: Any) -> None:
+    """Fill ``out`` with ``x`` where it is chosen, else with 0."""
+    bits, mask = _bits(xp, x, chosen)
+    xp.bitwise_and(x.view(bits), mask, out=out.view(bits))
 
 
 def put(xp: Any, target: Any, value: Any, chosen: Any) -> None:
@@ -266,11 +278,20 @@ def _maxima(xp: Any, x: Any, least: Any, window: Any, strides: Any, dilations: A
     for items in batches(xp, x.shape[0], 2 * x[:1].nbytes):
         block, target = x[items], out[items]
         slide(xp, xp.maximum, block, neutral, window, strides, dilations, before, target)
-        if x.dtype.kind in "iu":
+        if x.dtype.kind in "iu" or bool(target.min() >= neutral):  # no NaN, no -inf
             continue
         if bool(xp.isnan(target).any()):
             slide(xp, xp.maximum, xp.where(xp.isnan(block), neutral, block), neutral, window, strides, dilations, before, target)
         xp.maximum(target, neutral, out=target)
+
+
+def _repeated(xp: Any, x: Any, window: Any) -> Any:
+    """Every element filling a window of its own: windows side by side."""
+    apart = [n for pair in zip(x.shape[1:-1], window, strict=True) for n in pair]
+    result = xp.empty((x.shape[0], *apart, x.shape[-1]), x.dtype)
+    once = [n for size in x.shape[1:-1] for n in (size, 1)]
+    result[...] = x.reshape(x.shape[0], *once, x.shape[-1])
+    return result.reshape(x.shape[0], *[n * k for n, k in zip(x.shape[1:-1], window, strict=True)], x.shape[-1])
 
 
 def _numbers(xp: Any, sizes: Any, counts: Any, window: Any, strides: Any, dilations: Any, before: Any, dtype: Any) -> Any:

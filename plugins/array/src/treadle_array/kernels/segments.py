@@ -93,14 +93,16 @@ def segment_mean(xp: Any) -> Any:
 
 def _sizes(xp: Any, ids: Any, count: int) -> Any:
     """How many rows each segment has, at least 1."""
-    ids = ids.reshape(-1).astype(xp.int64, copy=False)
-    return xp.maximum(xp.bincount(ids[ids >= 0], minlength=count), 1)
+    ids = ids.reshape(-1)
+    if ids.size and bool(ids.min() < 0):
+        ids = ids[ids >= 0]
+    return xp.maximum(xp.bincount(ids.astype(xp.int64, copy=False), minlength=count), 1)
 
 
 # ---------------------------------------------------------------------- numbers in any order
 
 
-def _require_fitting(data: Any, ids: Any, count: int) -> None:
+def require_fitting(data: Any, ids: Any, count: int) -> None:
     """Refuse numbers that do not fit.
 
     Raises:
@@ -121,7 +123,7 @@ def _require_below(ids: Any, count: int) -> None:
 
 def _unsorted(xp: Any, how: str, nothing: Any) -> Any:
     def run(data: Any, segment_ids: Any, num_segments: int) -> Any:
-        _require_fitting(data, segment_ids, num_segments)
+        require_fitting(data, segment_ids, num_segments)
         empty = nothing(as_dtype(data.dtype)) if callable(nothing) else nothing
         return folded(xp, how, data, segment_ids, num_segments, empty, False)
 

@@ -12,7 +12,8 @@ from treadle_array.ordering import first_places_in_order, places_in_order, taken
 from treadle_array.places import with_axis
 
 FEW_ROWS = 16
-"""Rows up to which searching them one by one beats searching all at once."""
+LONG_ROWS = 256
+"""So few rows, or so many values in each, are searched for row by row; other rows all at once."""
 
 
 @kernel("sort")
@@ -97,7 +98,7 @@ def searchsorted(xp: Any) -> Any:
         rows = math.prod(values.shape[:-1])
         sequences = widened(xp, sorted_sequence).reshape(rows, sorted_sequence.shape[-1])
         wanted = widened(xp, values).reshape(rows, values.shape[-1])
-        if rows <= FEW_ROWS:
+        if rows <= FEW_ROWS or wanted.shape[1] >= LONG_ROWS:
             found = xp.empty(wanted.shape, out_type.numpy)
             for row in range(rows):
                 found[row] = xp.searchsorted(sequences[row], wanted[row], side)

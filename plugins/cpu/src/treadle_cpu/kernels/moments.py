@@ -88,7 +88,9 @@ def of_columns(x: Any) -> tuple[Any, Any]:
     blocks = [x[start : start + step] for start in range(0, count, step)]
     if dtype is not x.dtype:
         blocks = [part.astype(dtype) for part in blocks]
-    mean = _sum_of_blocks([column_sum(part) for part in blocks]) / count
+        mean = _sum_of_blocks([column_sum(part) for part in blocks]) / count
+    else:
+        mean = column_sum(x) / count
     center = np.empty((step, width), dtype)
     center[...] = mean
     scratch, sums = np.empty((step, width), dtype), []

@@ -5,12 +5,15 @@ The rows are added in the same order, so the results have the same bits.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from treadle.declare import kernel
 from treadle_array.kernels.gathering import gather_grad_with
 from treadle_array.kernels.scattering import scatter_nd_with
-from treadle_array.row_sums import sums_of_rows
+from treadle_array.kernels.segments import require_fitting
+from treadle_array.kernels.segments import unsorted_segment_sum as unsorted_segment_sum_of_array
+from treadle_array.row_sums import sum_rows, sums_of_rows
 
 LARGE = 8192
 """Elements from which the product is faster, the making of the matrix included; SciPy is imported for the first of them."""
@@ -31,6 +34,27 @@ def sparse_sums_of_rows(xp: Any, index: Any, rows: Any, count: int) -> Any:
 def gather_grad(xp: Any) -> Any:
     """See the op."""
     return gather_grad_with(xp, sparse_sums_of_rows)
+
+
+@kernel("unsorted_segment_sum")
+def unsorted_segment_sum(xp: Any) -> Any:
+    """See the op; rows of float32 and shorter floats add up in float64, as single elements do."""
+    fold = unsorted_segment_sum_of_array(xp)
+
+    def run(data: Any, segment_ids: Any, num_segments: int) -> Any:
+        rest = data.shape[segment_ids.ndim :]
+        width = math.prod(rest)
+        if data.size < LARGE or width < 2 or data.dtype.kind == "c" or data.dtype == xp.float64:
+            return fold(data, segment_ids, num_segments)
+        require_fitting(data, segment_ids, num_segments)
+        index, rows = segment_ids.reshape(-1), data.reshape(-1, width)
+        if bool(index.min() < 0):
+            kept = index >= 0
+            index, rows = index[kept], rows[kept]
+        rows = rows if data.dtype.kind in "iu" else rows.astype(xp.float64)
+        return sum_rows(xp, index, rows, num_segments, sparse_sums_of_rows).reshape(num_segments, *rest).astype(data.dtype, copy=False)
+
+    return run
 
 
 @kernel("scatter_nd")

@@ -39,7 +39,8 @@ def softmax_grad(xp: Any) -> Any:
         np.multiply(out, y, out)
 
     def by_columns(g: Any, y: Any, out: Any) -> None:
-        np.subtract(g, column_sum(np.multiply(g, y)), out)
+        is_free = not (np.may_share_memory(out, g) or np.may_share_memory(out, y))
+        np.subtract(g, column_sum(np.multiply(g, y, out if is_free else None)), out)
         np.multiply(out, y, out)
 
     return along_axis(by_rows, by_columns, _NARROW_GRADIENT)
