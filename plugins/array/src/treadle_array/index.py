@@ -159,6 +159,7 @@ KERNELS: dict[str, tuple[str, ...]] = {
         "inverse_orders",
         "lu",
         "qr",
+        "wide_matrices",
     ),
     "treadle_array.kernels.flow": (
         "identity",
@@ -335,7 +336,9 @@ KERNELS: dict[str, tuple[str, ...]] = {
         "rows_of_axes",
     ),
     "treadle_array.kernels.run_time_order": (
+        "axis_from_back",
         "axis_from_front",
+        "axis_to_back",
         "axis_to_front",
         "transpose_back",
         "transpose_by",

@@ -10,7 +10,7 @@ from treadle.declare import gradient, op, public
 from treadle.dtypes import DType, as_dtype, int32, int64
 from treadle.errors import InvalidArgumentError, ShapeError, UnimplementedError
 from treadle_ops.arguments import tensor
-from treadle_ops.broadcasting import broadcast_to_op, shape_of
+from treadle_ops.broadcasting import broadcast_to_op, shape_of, sizes_along
 from treadle_ops.casting import cast
 from treadle_ops.complex_numbers import real_op
 from treadle_ops.creation import eye_op, ones_like, zeros_like
@@ -57,16 +57,29 @@ def _(ctx: Any, gq: Any, gr: Any) -> Any:
     (a,) = ctx.inputs
     q, r = ctx.outputs
     rows, columns = a.dims[-2:] if a.dims is not None else (None, None)
-    if type(rows) is not int or type(columns) is not int:
-        raise ShapeError(f"qr: the gradient needs a known number of rows and columns, not shape {a.shape}")
-    if ctx.full_matrices and rows > columns:
-        raise UnimplementedError(f"qr: there is no gradient with full_matrices for shape {a.shape}, which has more rows than columns")
-    if rows >= columns:
-        return _of_tall(q, r, gq, gr)
-    # a = [x y], r = [u w]: y = q w, and x = q u is square
-    y, u, gu, gw = a[..., :, rows:], r[..., :, :rows], gr[..., :, :rows], gr[..., :, rows:]
+    if type(rows) is int and type(columns) is int:
+        if ctx.full_matrices and rows > columns:
+            raise UnimplementedError(f"qr: there is no gradient with full_matrices for shape {a.shape}, which has more rows than columns")
+        if rows >= columns:
+            return _of_tall(q, r, gq, gr)
+    elif ctx.full_matrices:
+        a = wide_matrices(a)
+    # a = [x y], r = [u w]: y = q w, and x = q u has no more columns than rows; without y it is all
+    (inner,) = sizes_along([q], -1)
+    y, u, gu, gw = a[..., :, inner:], r[..., :, :inner], gr[..., :, :inner], gr[..., :, inner:]
     of_x = _of_tall(q, u, add(gq, matmul_op(y, conj(gw), transpose_b=True)), gu)
     return concat_op([of_x, matmul_op(q, gw)], axis=-1)
+
+
+@op("wide_matrices", aliases=True, can_fail=True)
+def wide_matrices(x: Spec) -> Spec:
+    """``x``, whose matrices have no more rows than columns, or the gradient of ``qr`` refuses them."""
+    return Spec(x.dims, x.dtype)
+
+
+@gradient(wide_matrices)
+def _(ctx: Any, g: Any) -> Any:
+    return g
 
 
 def _of_tall(q: Any, r: Any, gq: Any, gr: Any) -> Any:

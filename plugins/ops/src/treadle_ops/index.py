@@ -140,7 +140,7 @@ OPS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ("math.maximum", "math.minimum", "maximum", "minimum"),
     ),
     "treadle_ops.factorizations": (
-        ("inverse_orders", "lu", "qr"),
+        ("inverse_orders", "lu", "qr", "wide_matrices"),
         ("linalg.lu", "linalg.lu_matrix_inverse", "linalg.lu_reconstruct", "linalg.lu_solve", "linalg.qr"),
     ),
     "treadle_ops.flow": (
@@ -360,7 +360,7 @@ OPS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         (),
     ),
     "treadle_ops.run_time_order": (
-        ("axis_from_front", "axis_to_front", "transpose_back", "transpose_by"),
+        ("axis_from_back", "axis_from_front", "axis_to_back", "axis_to_front", "transpose_back", "transpose_by"),
         (),
     ),
     "treadle_ops.saturation": (

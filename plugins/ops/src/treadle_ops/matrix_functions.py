@@ -6,17 +6,15 @@ from typing import Any
 
 from treadle.contracts.spec import Spec
 from treadle.declare import gradient, op, public
-from treadle.errors import ShapeError
 from treadle_ops.arguments import tensor
 from treadle_ops.broadcasting import shape_of, sizes_along
 from treadle_ops.creation import eye_op, zeros_like
-from treadle_ops.einsum import einsum_op
-from treadle_ops.elementwise import add, conj
+from treadle_ops.elementwise import add, conj, multiply
 from treadle_ops.joining import concat_op
 from treadle_ops.linear_inference import square_dims
 from treadle_ops.linear_systems import solve_op
 from treadle_ops.matrix_transposes import adjoint_of
-from treadle_ops.shaping import reshape_op
+from treadle_ops.shaping import expand_dims_op, reshape_op
 
 
 @op("expm", can_fail=True)
@@ -67,17 +65,20 @@ def sqrtm_op(input: Spec) -> Spec:
 def _(ctx: Any, g: Any) -> Any:
     # R R = A gives dR R + R dR = dA, so the gradient X solves R^H X + X R^H = G: a system for the elements of X in row-major order.
     turned = adjoint_of(ctx.output)
-    if turned.dims is None:
-        raise ShapeError("sqrtm: the gradient needs to know the rank of the input while tracing; give the function an input_signature that tells it")
     (size,) = sizes_along([turned], -1)
-    lead = tuple(f"l{i}" for i in range(len(turned.dims) - 2))
     unit = eye_op((size, size), dtype=turned.dtype)
-    from_left = einsum_op([turned, unit], terms=((*lead, "i", "k"), ("j", "m")), result=(*lead, "i", "j", "k", "m"))
-    from_right = einsum_op([unit, conj(ctx.output)], terms=(("i", "k"), (*lead, "j", "m")), result=(*lead, "i", "j", "k", "m"))
+    from_left, from_right = _kronecker(turned, unit), _kronecker(unit, conj(ctx.output))
     batch = shape_of(turned)
     wide: Any = (*batch[:-2], size * size, size * size) if type(batch) is tuple else concat_op([batch[:-2], tensor([size * size] * 2)], axis=0)
     tall: Any = (*batch[:-2], size * size, 1) if type(batch) is tuple else concat_op([batch[:-2], tensor([size * size, 1])], axis=0)
     return reshape_op(solve_op(reshape_op(add(from_left, from_right), wide), reshape_op(g, tall), adjoint=False), batch)
+
+
+def _kronecker(a: Any, b: Any) -> Any:
+    """``(..., i, j, k, m)``: the products of the elements (i, k) of ``a`` and (j, m) of ``b``."""
+    of_a = expand_dims_op(expand_dims_op(a, axis=-1), axis=-3)
+    of_b = expand_dims_op(expand_dims_op(b, axis=-2), axis=-4)
+    return multiply(of_a, of_b)
 
 
 @public("linalg.sqrtm", "matrix_square_root")

@@ -24,6 +24,7 @@ from treadle_ops.elementwise import conj, divide_op, multiply, subtract
 from treadle_ops.gathering import gather_op
 from treadle_ops.inference import INTEGER, NUMERIC, REAL, require_kind
 from treadle_ops.powers import sqrt
+from treadle_ops.run_time_order import axis_from_back, axis_to_back
 from treadle_ops.shaping import expand_dims_op, reshape_op
 from treadle_ops.sorting import argsort_op
 
@@ -175,13 +176,14 @@ def _over_sizes(total: Any, segment_ids: Any, count: Any, over: Callable[[Any, A
     number = segment_sizes(segment_ids, count, dtype=float32 if dtype.size == 2 and dtype.is_floating else dtype)
     if power is not None:
         number = power(number)
+    rows = total if number.dtype is dtype else cast_op(total, dtype=number.dtype)
     if total.dims is None:
-        raise InvalidArgumentError("the rank of data is not known while tracing; give the function an input_signature that tells it")
-    for _ in range(len(total.dims) - 1):
-        number = expand_dims_op(number, axis=-1)
-    if number.dtype is dtype:
-        return over(total, number)
-    return cast_op(over(cast_op(total, dtype=number.dtype), number), dtype=dtype)
+        means = axis_from_back(over(axis_to_back(rows, 0), number), 0)
+    else:
+        for _ in range(len(total.dims) - 1):
+            number = expand_dims_op(number, axis=-1)
+        means = over(rows, number)
+    return means if number.dtype is dtype else cast_op(means, dtype=dtype)
 
 
 @public("math.unsorted_segment_mean")
@@ -234,9 +236,12 @@ def continues_segment(rows: Spec, segment_ids: IndexSpec) -> Spec:
 
 
 @op("flatten_leading", aliases=True)
-def flatten_leading(x: Spec, *, axes: int) -> Spec:
-    """The first axes made one."""
-    return Spec(None if x.dims is None else (sizes.product(x.dims[:axes]), *x.dims[axes:]), x.dtype)
+def flatten_leading(x: Spec, leading: IndexSpec) -> Spec:
+    """As many first axes as ``leading`` has, made one."""
+    if x.dims is None or leading.dims is None:
+        return Spec(None, x.dtype)
+    axes = len(leading.dims)
+    return Spec((sizes.product(x.dims[:axes]), *x.dims[axes:]), x.dtype)
 
 
 def _length(x: Any) -> Any:
@@ -301,11 +306,9 @@ def _(ctx: Any, g: Any) -> Any:
 @gradient(unsorted_segment_prod_op)
 def _(ctx: Any, g: Any) -> Any:
     data, ids, _ = ctx.inputs
-    if ids.dims is None:
-        raise InvalidArgumentError("the rank of segment_ids is not known while tracing; give the function an input_signature that tells it")
     numbers = reshape_op(ids, (-1,))
     order = argsort_op(numbers, axis=0, descending=False)
-    rows = gather_op(flatten_leading(data, axes=len(ids.dims)), order, axis=0, batch_dims=0)
+    rows = gather_op(flatten_leading(data, ids), order, axis=0, batch_dims=0)
     others = _product_of_others(rows, gather_op(numbers, order, axis=0, batch_dims=0))
     back = gather_op(others, argsort_op(order, axis=0, descending=False), axis=0, batch_dims=0)
     return multiply(take_segments(g, ids), conj(reshape_op(back, shape_of(data)))), None, None
@@ -313,7 +316,7 @@ def _(ctx: Any, g: Any) -> Any:
 
 @gradient(flatten_leading)
 def _(ctx: Any, g: Any) -> Any:
-    return reshape_op(g, shape_of(ctx.inputs[0]))
+    return reshape_op(g, shape_of(ctx.inputs[0])), None
 
 
 def _product_of_others(rows: Any, ids: Any) -> Any:

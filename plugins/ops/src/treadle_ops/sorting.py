@@ -15,6 +15,7 @@ from treadle_ops.arguments import axis_argument, dtype_argument, integers_argume
 from treadle_ops.broadcasting import shape_of
 from treadle_ops.gathering import gather_grad, gather_op
 from treadle_ops.inference import FLOATING, INTEGER, REAL, normalize_axis, require_kind, require_rank, same_dtype
+from treadle_ops.run_time_order import axis_from_back, axis_to_back
 from treadle_ops.shaping import transpose_op
 
 _DIRECTIONS = ("ASCENDING", "DESCENDING")
@@ -53,7 +54,8 @@ def put_along(g: Any, places: Any, like: Any, axis: int) -> Any:
     if axis == -1:
         return gather_grad(g, places, shape, axis=-1, batch_dims=-1)
     if g.dims is None:
-        raise InvalidArgumentError("the rank of the values is not known while tracing; give the function an input_signature that tells it")
+        last = gather_grad(axis_to_back(g, axis), axis_to_back(places, axis), shape_of(axis_to_back(like, axis)), axis=-1, batch_dims=-1)
+        return axis_from_back(last, axis)
     rank = len(g.dims)
     at = axis % rank
     order = (*(i for i in range(rank) if i != at), at)

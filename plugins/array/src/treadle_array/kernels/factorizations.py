@@ -6,7 +6,7 @@ from typing import Any
 
 from treadle.declare import kernel
 from treadle.dtypes import DType
-from treadle.errors import InvalidArgumentError
+from treadle.errors import InvalidArgumentError, UnimplementedError
 from treadle_array.matrices import back, decomposed, matrix, square, widened
 from treadle_array.places import reaches_out
 
@@ -25,6 +25,19 @@ def qr(xp: Any) -> Any:
             return q, xp.zeros((*input.shape[:-2], inner, columns), input.dtype)
         q, r = decomposed(xp.linalg.qr, widened(xp, input), "complete" if full_matrices else "reduced")
         return back(xp, q, input), back(xp, r, input)
+
+    return run
+
+
+@kernel("wide_matrices")
+def wide_matrices(xp: Any) -> Any:
+    """See the op."""
+
+    def run(x: Any) -> Any:
+        rows, columns = matrix(x).shape[-2:]
+        if rows > columns:
+            raise UnimplementedError(f"qr: there is no gradient with full_matrices for shape {x.shape}, which has more rows than columns")
+        return x
 
     return run
 

@@ -40,6 +40,28 @@ def axis_from_front(xp: Any) -> Any:
     return run
 
 
+@kernel("axis_to_back")
+def axis_to_back(xp: Any) -> Any:
+    """See the op."""
+
+    def run(x: Any, axis: Any) -> Any:
+        at = _require_axis(x, axis)
+        return _turned(xp, x, (*(i for i in range(x.ndim) if i != at), at))
+
+    return run
+
+
+@kernel("axis_from_back")
+def axis_from_back(xp: Any) -> Any:
+    """See the op."""
+
+    def run(x: Any, axis: Any) -> Any:
+        at, last = _require_axis(x, axis), x.ndim - 1
+        return _turned(xp, x, (*range(at), last, *range(at, last)))
+
+    return run
+
+
 def _require_permutation(x: Any, perm: Any) -> list[int]:
     places = [p + x.ndim if p < 0 else p for p in perm]
     if sorted(places) != list(range(x.ndim)):

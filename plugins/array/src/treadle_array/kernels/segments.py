@@ -232,7 +232,7 @@ def continues_segment(xp: Any) -> Any:
 def flatten_leading(xp: Any) -> Any:
     """See the op."""
 
-    def run(x: Any, *, axes: int) -> Any:
-        return x.reshape(math.prod(x.shape[:axes]), *x.shape[axes:])
+    def run(x: Any, leading: Any) -> Any:
+        return x.reshape(math.prod(x.shape[: leading.ndim]), *x.shape[leading.ndim :])
 
     return run
