@@ -471,13 +471,15 @@ def _(name: str) -> list[Sample]:
 
 @samples("rows_of_axes")
 def _(name: str) -> list[Sample]:
-    return [sample(f(2, 3, 4), (2, 0), checks=FREE), sample(f(2, 3), (1,), checks=FREE), sample(f(2, 3), (), checks=FREE)]
+    found = [sample(f(2, 3, 4), (2, 0), checks=FREE, as_named=as_named) for as_named in (False, True)]
+    return [*found, sample(f(2, 3), (1,), checks=FREE), sample(f(2, 3), (), checks=FREE)]
 
 
 @samples("axes_of_rows")
 def _(name: str) -> list[Sample]:
     checks = Checks(shapes=False)
-    return [sample(f(3, 8), (2, 0), (2, 3, 4), checks=checks), sample(f(2, 3), (1,), (2, 3), checks=checks)]
+    found = [sample(f(3, 8), (2, 0), (2, 3, 4), checks=checks, as_named=as_named) for as_named in (False, True)]
+    return [*found, sample(f(2, 3), (1,), (2, 3), checks=checks)]
 
 
 @samples("flatten_leading")
@@ -557,7 +559,13 @@ def _(name: str) -> list[Sample]:
 
 @samples("roll")
 def _(name: str) -> list[Sample]:
-    return [sample(f(2, 3, 4), (1, -2), axis=(0, 2)), sample(f(2, 3), 1, axis=(0,)), sample(f(2, 3), 0, axis=(1,)), sample(f(2, 3), (), axis=())]
+    return [
+        sample(f(2, 3, 4), (1, -2), axis=(0, 2)),
+        sample(f(2, 3), 1, axis=(0,)),
+        sample(f(2, 3), 0, axis=(1,)),
+        sample(f(2, 3), (), axis=()),
+        sample(f(2, 3), (1, 2), axis=None),
+    ]
 
 
 @samples("pad")
@@ -1487,6 +1495,17 @@ def _(name: str) -> list[Sample]:
     found = [sample(x, (6, 2), method=method, antialias=False) for method in methods]
     found += [sample(x, (4, 3), method=method, antialias=False) for method in ("bilinear", "nearest", "area")]
     return [*found, sample(x, (2, 2), method="bilinear", antialias=True), sample(x, (2, 5), method="lanczos3", antialias=True)]
+
+
+@samples("image_batch")
+def _(name: str) -> list[Sample]:
+    return [sample(f(4, 3, 2)), sample(f(2, 4, 3, 1))]
+
+
+@samples("without_batch")
+def _(name: str) -> list[Sample]:
+    checks = Checks(shapes=False)
+    return [sample(f(1, 4, 3, 2), f(5, 2, 1), checks=checks), sample(f(2, 4, 3, 1), f(2, 1, 1, 1), checks=checks)]
 
 
 @samples("extract_patches")

@@ -190,6 +190,10 @@ KERNELS: dict[str, tuple[str, ...]] = {
     "treadle_array.kernels.grids": (
         "unravel_index",
     ),
+    "treadle_array.kernels.image_batches": (
+        "image_batch",
+        "without_batch",
+    ),
     "treadle_array.kernels.image_patches": (
         "box_batches",
         "extract_glimpse",

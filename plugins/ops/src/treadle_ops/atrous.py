@@ -12,9 +12,10 @@ from treadle.declare import public
 from treadle.errors import InvalidArgumentError, ShapeError
 from treadle_ops.arguments import static_value, tensor
 from treadle_ops.convolution import convolve
+from treadle_ops.fourier import size_along
 from treadle_ops.space_batch import batch_to_space_op, space_to_batch_nd_op
 from treadle_ops.transposed_convolution import convolve_transposed
-from treadle_ops.window import attributes, is_first, padding_argument, sizes_of
+from treadle_ops.window import attributes, is_first, padding_argument
 
 
 @public("nn.atrous_conv2d")
@@ -111,12 +112,11 @@ def with_space_to_batch(
     if all(r == 1 for r in rate):
         return op(x, rank, padding)
     base = _base_paddings(padded, rate, filter_shape)
-    length = sizes_of(x, axes[-1] + 1 if x.dims is None else len(x.dims))
     block = [1] * axes[-1]
     paddings: list[Any] = [(0, 0)] * axes[-1]
     crops: list[Any] = [(0, 0)] * axes[-1]
     for axis, r, (before, after) in zip(axes, rate, base, strict=True):
-        extra = -(length[axis] + (before + after)) % r  # so that the rate divides the size
+        extra = -(size_along(x, axis) + (before + after)) % r  # so that the rate divides the size
         block[axis - 1], paddings[axis - 1], crops[axis - 1] = r, (before, after + extra), (0, extra)
     moved = space_to_batch_nd_op(x, tuple(block), tuple(paddings))
     return batch_to_space_op(op(moved, rank, "VALID"), tuple(block), tuple(crops))

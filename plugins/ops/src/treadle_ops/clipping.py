@@ -8,7 +8,7 @@ from treadle import dims as sizes
 from treadle.contracts.spec import Spec
 from treadle.declare import gradient, op, public
 from treadle.errors import DTypeError, InvalidArgumentError, ShapeError
-from treadle_ops.arguments import axes_argument, tensor
+from treadle_ops.arguments import tensor
 from treadle_ops.broadcasting import sum_like
 from treadle_ops.comparison import greater, greater_equal, less_equal
 from treadle_ops.elementwise import add, divide_op, multiply, square, subtract
@@ -18,7 +18,7 @@ from treadle_ops.inference import REAL, broadcast, same_dtype
 from treadle_ops.logic import logical_and
 from treadle_ops.masking import where_op
 from treadle_ops.powers import sqrt
-from treadle_ops.reductions import reduce_sum_op
+from treadle_ops.reductions import reduce_along, reduce_sum_op
 from treadle_ops.sums import add_n
 
 
@@ -90,7 +90,7 @@ def clip_by_norm(t: Any, clip_norm: Any, axes: Any = None, name: str | None = No
         TensorFlow ``tf.clip_by_norm``.
     """
     values = tensor(t)
-    total = reduce_sum_op(square(values), axis=axes_argument(axes), keepdims=True)
+    total = reduce_along(reduce_sum_op, square(values), axes, True)
     has_norm = greater(total, 0)
     norm = where_op(has_norm, sqrt(where_op(has_norm, total, 1)), total)
     scaled = multiply(values, clip_norm)

@@ -263,7 +263,19 @@ def convolution(
     """
     x, w = pair(input, filters)
     known = w.dims if w.dims is not None else x.dims
-    if known is None or not 3 <= len(known) <= 5:
+    rank = _spatial_rank(data_format, strides, dilations) if known is None else len(known) - 2
+    if rank is None:
+        raise InvalidArgumentError(
+            "convolution: the ranks of input and filters are not known while tracing; give data_format, or a list of strides or dilations"
+        )
+    if not 1 <= rank <= 3:
         raise InvalidArgumentError(f"filters of shape {w.shape} have no 1, 2 or 3 spatial axes beside their input and output channels")
-    rank, first = len(known) - 2, is_first(data_format)
+    first = is_first(data_format)
     return convolve(x, w, rank, first, attributes(rank, first, strides, padding, dilations))
+
+
+def _spatial_rank(data_format: str | None, *per_axis: Any) -> int | None:
+    """How many spatial axes there are by a data format, or by a list of a number for each; None where none says it."""
+    if data_format is not None:
+        return len(data_format) - 2
+    return next((len(numbers) for numbers in per_axis if isinstance(numbers, list | tuple) and len(numbers) > 1), None)

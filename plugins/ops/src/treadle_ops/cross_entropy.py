@@ -18,6 +18,7 @@ from treadle_ops.casting import cast_op
 from treadle_ops.elementwise import multiply, negative
 from treadle_ops.inference import FLOATING, INTEGER, normalize_axis, require_kind, same_dtype
 from treadle_ops.reductions import reduce_sum_op
+from treadle_ops.run_time_order import axis_to_back
 from treadle_ops.shaping import expand_dims_op, transpose_op
 from treadle_ops.softmax import log_softmax_op, softmax_grad, softmax_op
 
@@ -180,7 +181,7 @@ def softmax_cross_entropy_with_logits(labels: Any, logits: Any, axis: Any = -1, 
 
 def _classes_last(x: Any, axis: int) -> Any:
     if x.dims is None:
-        raise InvalidArgumentError(f"axis {axis} cannot be found while the rank is unknown; give the tensor a shape with td.ensure_shape")
+        return axis_to_back(x, axis)
     rank = len(x.dims)
     at = normalize_axis(axis, rank)
     return x if at == rank - 1 else transpose_op(x, perm=(*[i for i in range(rank) if i != at], at))

@@ -19,6 +19,7 @@ from treadle_ops.arguments import static_value, tensor
 from treadle_ops.broadcasting import axis_size, broadcast_to_op, shape_of, sum_to_shape
 from treadle_ops.elementwise import conj
 from treadle_ops.inference import NUMERIC, same_dtype
+from treadle_ops.run_time_sums import einsum_of_unknown_rank, tensordot_of_unknown_rank
 from treadle_ops.shaping import expand_dims_op
 
 Labels = tuple[str, ...]
@@ -158,8 +159,6 @@ def _labels(term: str, rank: int | None, position: int, equation: str) -> Labels
         if rank is not None and rank != len(labels):
             raise ShapeError(f"einsum: Expected input {position} to have rank {len(labels)} but got: {rank} (equation {equation!r})")
         return tuple(labels)
-    if rank is None:
-        raise ShapeError(f"einsum: the rank of input {position} is not known while tracing, so what `...` stands for in {equation!r} is not either")
     count = rank - (len(labels) - 1)
     if count < 0:
         raise ShapeError(f"einsum: Expected input {position} to have rank at least {len(labels) - 1} but got: {rank} (equation {equation!r})")
@@ -194,8 +193,11 @@ def einsum(equation: str, *inputs: Any, **kwargs: Any) -> Any:
         raise TypeError(f"Invalid keyword arguments for einsum: {', '.join(unknown)}. Valid arguments: name, optimize, greedy.")
     like = next((x for x in inputs if hasattr(x, "dtype")), None)
     operands = [tensor(x, like) for x in inputs]
+    text = str(equation)
+    if "." in text and any(x.dims is None for x in operands):
+        return einsum_of_unknown_rank(einsum, text, operands)
     ranks = tuple([None if x.dims is None else len(x.dims) for x in operands])
-    terms, output = parsed(str(equation), ranks)
+    terms, output = parsed(text, ranks)
     if len(operands) <= 2:
         return einsum_op(operands, terms=terms, result=output)
     return _pair_by_pair(operands, list(terms), output)
@@ -256,10 +258,11 @@ def tensordot(a: Any, b: Any, axes: Any, name: str | None = None) -> Any:
     """
     a = tensor(a, b if hasattr(b, "dtype") else None)
     b = tensor(b, a)
+    meeting = static_value(axes, "axes")
     if a.dims is None or b.dims is None:
-        raise ShapeError("tensordot: the rank of an input is not known while tracing; give it a shape with set_shape or ensure_shape")
+        return tensordot_of_unknown_rank(a, b, meeting)
     rank_a, rank_b = len(a.dims), len(b.dims)
-    axes_a, axes_b = _meeting(static_value(axes, "axes"), rank_a, rank_b)
+    axes_a, axes_b = _meeting(meeting, rank_a, rank_b)
     labels_a = [f"a{i}" for i in range(rank_a)]
     labels_b = [f"b{i}" for i in range(rank_b)]
     for i, j in zip(axes_a, axes_b, strict=True):

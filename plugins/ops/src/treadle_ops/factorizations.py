@@ -10,7 +10,7 @@ from treadle.declare import gradient, op, public
 from treadle.dtypes import DType, as_dtype, int32, int64
 from treadle.errors import InvalidArgumentError, ShapeError, UnimplementedError
 from treadle_ops.arguments import tensor
-from treadle_ops.broadcasting import broadcast_to_op, shape_of, sizes_along
+from treadle_ops.broadcasting import broadcast_to_op, shape_of, shape_op, sizes_along
 from treadle_ops.casting import cast
 from treadle_ops.complex_numbers import real_op
 from treadle_ops.creation import eye_op, ones_like, zeros_like
@@ -159,10 +159,10 @@ def _factors(lower_upper: Any) -> tuple[Any, Any]:
 
 def _arguments(name: str, lower_upper: Any, perm: Any) -> tuple[Any, Any]:
     factors, order = tensor(lower_upper), tensor(perm)
-    if factors.dims is None or order.dims is None:
-        raise ShapeError(f"{name}: the rank of an input is not known while tracing; give it a shape with set_shape or ensure_shape")
-    if len(factors.dims) < 2 or sizes.known_different(factors.dims[-1], factors.dims[-2]):
+    if factors.dims is not None and (len(factors.dims) < 2 or sizes.known_different(factors.dims[-1], factors.dims[-2])):
         raise ShapeError(f"{name}: Input `lower_upper` must be square matrices, not of shape {factors.shape}")
+    if factors.dims is None or order.dims is None:
+        return factors, order
     if len(order.dims) != len(factors.dims) - 1 or sizes.known_different(order.dims[-1], factors.dims[-1]):
         raise ShapeError(f"{name}: `perm` of shape {order.shape} does not fit `lower_upper` of shape {factors.shape}")
     return factors, order
@@ -170,8 +170,7 @@ def _arguments(name: str, lower_upper: Any, perm: Any) -> tuple[Any, Any]:
 
 def _rows_at(x: Any, order: Any) -> Any:
     """The rows of matrices in another order, one for each matrix."""
-    batch = len(order.dims) - 1
-    return gather_op(x, order, axis=batch, batch_dims=batch)
+    return gather_op(x, order, axis=-2, batch_dims=-1)
 
 
 @public("linalg.lu_reconstruct")
@@ -199,7 +198,7 @@ def lu_reconstruct(lower_upper: Any, perm: Any, validate_args: bool = False, nam
 
 
 def _inverse_order(order: Any) -> Any:
-    if len(order.dims) == 1:
+    if order.dims is not None and len(order.dims) == 1:
         return invert_permutation(order)
     return inverse_orders(order)
 
@@ -234,14 +233,10 @@ def lu_solve(lower_upper: Any, perm: Any, rhs: Any, validate_args: bool = False,
     b = tensor(rhs, factors)
     if b.dims is not None and len(b.dims) < 2:
         raise ShapeError(f"lu_solve: Input `rhs` must have at least 2 dimensions, got shape {b.shape}")
-    if b.dims is None or len(b.dims) < len(factors.dims):
-        size = factors.dims[:-1]
-        static = all(type(d) is int for d in (*size, *(b.dims or (None,))))
-        if not static:
-            raise ShapeError(f"lu_solve: `rhs` of shape {b.shape} must have the rank of `lower_upper`, {len(factors.dims)}")
-        b = broadcast_to_op(b, (*size, b.dims[-1]))
-    if len(b.dims) > len(factors.dims):
+    if b.dims is not None and factors.dims is not None and len(b.dims) > len(factors.dims):
         raise ShapeError(f"lu_solve: `rhs` of shape {b.shape} has more axes than `lower_upper` of shape {factors.shape}")
+    if b.dims is None or factors.dims is None or len(b.dims) < len(factors.dims):
+        b = broadcast_to_op(b, concat_op([shape_op(factors, out_type=int32)[:-1], shape_op(b, out_type=int32)[-1:]], axis=0))
     lower, _ = _factors(factors)
     half = triangular_solve_op(lower, _rows_at(b, order), lower=True, adjoint=False)
     return triangular_solve_op(factors, half, lower=False, adjoint=False)

@@ -6,10 +6,13 @@ from typing import Any
 
 from treadle.conversion import convert_to_tensor
 from treadle.declare import public
-from treadle.dtypes import complex64, float32
+from treadle.dtypes import complex64, float32, int32
 from treadle.errors import InvalidArgumentError, ShapeError
 from treadle.tensor import Tensor
 from treadle_ops.arguments import axes_argument, shape_argument, tensor
+from treadle_ops.broadcasting import shape_op
+from treadle_ops.division import floordiv
+from treadle_ops.elementwise import multiply
 from treadle_ops.extremes import maximum, minimum
 from treadle_ops.fourier import fft_op, fit, half, irfft_op, rfft_op, size_along
 from treadle_ops.joining import unstack_op
@@ -382,6 +385,8 @@ def raw_irfftnd(input: Any, fft_length: Any, axes: Any, Treal: Any = float32, na
 
 def _shifted(x: Any, axes: Any, sign: int) -> Any:
     x = tensor(x)
+    if axes is None and x.dims is None:
+        return roll_op(x, multiply(floordiv(shape_op(x, out_type=int32), 2), sign), axis=None)
     places = _any_axes(x, axes)
     if not places:
         return x

@@ -12,6 +12,7 @@ from treadle_ops.arguments import tensor
 from treadle_ops.casting import cast_op
 from treadle_ops.elementwise import multiply
 from treadle_ops.fourier import size_along
+from treadle_ops.image_batches import image_batch, without_batch
 from treadle_ops.joining import stack_op, unstack_op
 from treadle_ops.padding import pad_op
 from treadle_ops.saturation import saturate_cast
@@ -35,21 +36,23 @@ def image_argument(image: Any, what: str = "image", ranks: tuple[int, ...] = (3,
     return x
 
 
-def ranked_image(image: Any, what: str = "image") -> tuple[Any, bool]:
-    """Images as a tensor of rank 4, and whether it was a single one.
+def ranked_image(image: Any, what: str = "image") -> tuple[Any, Any]:
+    """Images as a tensor of rank 4, and as they were given.
 
     Raises:
-        ShapeError: the rank is neither 3 nor 4, or not known.
+        ShapeError: the rank is neither 3 nor 4.
     """
     x = image_argument(image, what)
     if x.dims is None:
-        raise ShapeError(f"{what} is a tensor whose rank is not known while tracing; use td.ensure_shape to tell it")
-    return (expand_dims_op(x, axis=0), True) if len(x.dims) == 3 else (x, False)
+        return image_batch(x), x
+    return (expand_dims_op(x, axis=0) if len(x.dims) == 3 else x), x
 
 
-def unranked(x: Any, single: bool) -> Any:
-    """The result for images of rank 4 as it is wanted for a single one."""
-    return squeeze_op(x, axis=(0,)) if single else x
+def unranked(x: Any, given: Any) -> Any:
+    """The result for images of rank 4 as it is wanted for those that were given."""
+    if given.dims is None:
+        return without_batch(x, given)
+    return squeeze_op(x, axis=(0,)) if len(given.dims) == 3 else x
 
 
 def spatial_sizes(x: Any) -> tuple[Any, Any]:

@@ -6,7 +6,7 @@ from typing import Any
 
 from treadle.declare import public
 from treadle.dtypes import float64, int32
-from treadle.errors import InvalidArgumentError, ShapeError
+from treadle.errors import InvalidArgumentError
 from treadle_ops.arguments import integers_argument, static_value
 from treadle_ops.casting import cast_op
 from treadle_ops.extremes import maximum, minimum
@@ -58,7 +58,8 @@ def flip_up_down(image: Any) -> Any:
 def _swapped(x: Any) -> Any:
     """Height and width in each other's place."""
     if x.dims is None:
-        raise ShapeError("image is a tensor whose rank is not known while tracing; use td.ensure_shape to tell it")
+        batch, given = ranked_image(x)
+        return unranked(transpose_op(batch, perm=(0, 2, 1, 3)), given)
     return transpose_op(x, perm=(1, 0, 2) if len(x.dims) == 3 else (0, 2, 1, 3))
 
 
@@ -136,13 +137,13 @@ def central_crop(image: Any, central_fraction: Any) -> Any:
     fraction = static_value(central_fraction, "central_fraction")
     if not 0.0 < fraction <= 1.0:
         raise InvalidArgumentError(f"central_fraction must be within (0, 1], got {fraction}")
-    x, single = ranked_image(image)
+    x, given = ranked_image(image)
     if fraction == 1.0:
-        return unranked(x, single)
+        return unranked(x, given)
     sizes = spatial_sizes(x)
     starts = [_margin(size, fraction) for size in sizes]
     height, width = (size - 2 * start for size, start in zip(sizes, starts, strict=True))
-    return unranked(cropped(x, *starts, height, width), single)
+    return unranked(cropped(x, *starts, height, width), given)
 
 
 def _margin(size: Any, fraction: float) -> Any:
@@ -171,7 +172,7 @@ def resize_with_crop_or_pad(image: Any, target_height: Any, target_width: Any) -
     Sources:
         TensorFlow ``tf.image.resize_with_crop_or_pad``.
     """
-    x, single = ranked_image(image)
+    x, given = ranked_image(image)
     starts, kept, ends = [], [], []
     for size, target, what in zip(spatial_sizes(x), (target_height, target_width), ("target_height", "target_width"), strict=True):
         wanted = integers_argument(target, what)
@@ -183,4 +184,4 @@ def resize_with_crop_or_pad(image: Any, target_height: Any, target_width: Any) -
         starts.append(most(-missing // 2, 0))
         kept.append(least(size, wanted))
         ends.append([before, wanted - before - kept[-1]])
-    return unranked(framed(cropped(x, *starts, *kept), ends), single)
+    return unranked(framed(cropped(x, *starts, *kept), ends), given)

@@ -187,6 +187,10 @@ OPS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ("unravel_index",),
         ("meshgrid", "unravel_index"),
     ),
+    "treadle_ops.image_batches": (
+        ("image_batch", "without_batch"),
+        (),
+    ),
     "treadle_ops.image_colors": (
         (),
         ("image.adjust_brightness", "image.adjust_contrast", "image.adjust_gamma", "image.adjust_hue", "image.adjust_saturation", "image.grayscale_to_rgb", "image.hsv_to_rgb", "image.rgb_to_grayscale", "image.rgb_to_hsv", "image.rgb_to_yiq", "image.rgb_to_yuv", "image.yiq_to_rgb", "image.yuv_to_rgb"),

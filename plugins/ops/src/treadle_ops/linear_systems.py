@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 from treadle import dims as sizes
 from treadle.contracts.spec import Spec
 from treadle.declare import gradient, op, public
+from treadle.dtypes import int32
 from treadle.errors import ShapeError
+from treadle.functions.branches import cond
 from treadle_ops.arguments import tensor
-from treadle_ops.broadcasting import sum_like
+from treadle_ops.broadcasting import broadcast_to_op, shape_op, sizes_along, sum_like
 from treadle_ops.casting import cast
+from treadle_ops.comparison import greater_equal, less
 from treadle_ops.creation import eye_op
 from treadle_ops.diagonals import diag_op, lower_triangle, main_diagonal, upper_triangle, with_main_diagonal, zero_like
-from treadle_ops.elementwise import add, conj, multiply, negative
+from treadle_ops.elementwise import add, conj, multiply, negative, subtract
+from treadle_ops.gathering import gather_op
+from treadle_ops.joining import concat_op
 from treadle_ops.linear_inference import matrix_dims, square_dims, system_spec
-from treadle_ops.matrix_transposes import adjoint_of
+from treadle_ops.logic import logical_and
+from treadle_ops.masking import where_op
+from treadle_ops.matrix_transposes import adjoint_of, matrix_transpose_op
 from treadle_ops.products import matmul_op
-from treadle_ops.shaping import expand_dims_op, squeeze_op
+from treadle_ops.ranges import range_op
+from treadle_ops.shaping import expand_dims_op, reshape_op, squeeze_op
 
 # ---------------------------------------------------------------------- factor and inverse
 
@@ -203,16 +212,30 @@ def banded_triangular_solve(bands: Any, rhs: Any, lower: bool = True, adjoint: b
         TensorFlow ``tf.linalg.banded_triangular_solve``.
     """
     bands = tensor(bands, rhs if hasattr(rhs, "dtype") else None)
-    if bands.dims is None or len(bands.dims) < 2 or type(bands.dims[-2]) is not int:
-        raise ShapeError(f"banded_triangular_solve: bands must have rank 2 or more and a known number of diagonals, got shape {bands.shape}")
+    _, count, _, _ = matrix_dims(bands, "bands")
     rhs = tensor(rhs, bands)
-    count = bands.dims[-2]
+    if type(count) is not int:
+        return triangular_solve_op(_of_bands(bands, lower), rhs, lower=bool(lower), adjoint=bool(adjoint))
     if count < 1 or sizes.known_different(bands.dims[-1], rhs.dims[-2] if rhs.dims is not None and len(rhs.dims) > 1 else bands.dims[-1]):
         raise ShapeError(f"banded_triangular_solve: bands of shape {bands.shape} and a right-hand side of shape {rhs.shape} do not fit each other")
     if count == 1:
         bands = squeeze_op(bands, axis=(-2,))
     matrix = diag_op(bands, zero_like(bands), (-1, -1), k=(1 - count, 0) if lower else (0, count - 1), align="LEFT_RIGHT")
     return triangular_solve_op(matrix, rhs, lower=bool(lower), adjoint=bool(adjoint))
+
+
+def _of_bands(bands: Any, lower: bool) -> Any:
+    """Triangular matrices of bands whose number is not known: the element at row j and column c is in row ``j - c`` of them, from the main one."""
+    ((count,), (size,)) = (sizes_along([bands], axis) for axis in (-2, -1))
+    places = range_op(0, size, 1, dtype=int32)
+    index = subtract(expand_dims_op(places, axis=1), places)
+    if not lower:
+        index = add(index, subtract(count, 1))
+    is_there = logical_and(greater_equal(index, 0), less(index, count))
+    rows = matrix_transpose_op(bands)
+    shape = concat_op([shape_op(rows, out_type=int32)[:-1], reshape_op(size, (1,))], axis=0)
+    found = gather_op(rows, broadcast_to_op(where_op(is_there, index, 0), shape), axis=-1, batch_dims=-1)
+    return where_op(is_there, found, zero_like(found))
 
 
 @public("linalg.cholesky_solve")
@@ -275,7 +298,7 @@ def lstsq(matrix: Any, rhs: Any, l2_regularizer: Any = 0.0, fast: bool = True, n
         ``(..., N, K)`` of their dtype.
 
     Raises:
-        ShapeError: the shapes do not fit, or with ``fast`` they are not known while tracing.
+        ShapeError: the shapes do not fit.
         InvalidArgumentError: the normal equations are singular.
 
     Sources:
@@ -285,17 +308,22 @@ def lstsq(matrix: Any, rhs: Any, l2_regularizer: Any = 0.0, fast: bool = True, n
     b = tensor(rhs, a)
     if not fast:
         return lstsq_op(a, b)
-    if a.dims is None or len(a.dims) < 2 or type(a.dims[-2]) is not int or type(a.dims[-1]) is not int:
-        raise ShapeError(f"lstsq: rows and columns of a matrix of shape {a.shape} are not known while tracing; give it a shape, or use fast=False")
-    rows, columns = a.dims[-2:]
+    matrix_dims(a, "the matrix")
+    ((rows,), (columns,)) = (sizes_along([a], axis) for axis in (-2, -1))
+    if type(rows) is int and type(columns) is int:
+        return _by_normal_equations(a, b, l2_regularizer, rows >= columns, min(rows, columns))
+    ways = [functools.partial(_by_normal_equations, a, b, l2_regularizer, *way) for way in ((True, columns), (False, rows))]
+    return cond(greater_equal(rows, columns), *ways)
+
+
+def _by_normal_equations(a: Any, b: Any, regularizer: Any, is_tall: bool, size: Any) -> Any:
+    """Least squares for a matrix of full rank; ``size`` is the smaller of its sizes, the number of columns where it is tall."""
     turned = adjoint_of(a)
-    is_tall = rows >= columns
     normal = matmul_op(turned, a) if is_tall else matmul_op(a, turned)
-    if isinstance(l2_regularizer, int | float) and l2_regularizer == 0:
+    if isinstance(regularizer, int | float) and regularizer == 0:
         regular = normal
     else:
-        size = min(rows, columns)
-        regular = add(normal, multiply(eye_op((size, size), dtype=a.dtype), cast(l2_regularizer, a.dtype)))
+        regular = add(normal, multiply(eye_op((size, size), dtype=a.dtype), cast(regularizer, a.dtype)))
     factor = cholesky_op(regular)
     if is_tall:
         return cholesky_solve(factor, matmul_op(turned, b))

@@ -8,16 +8,20 @@ import numpy as np
 
 from treadle.contracts.spec import Spec
 from treadle.declare import gradient, op, public
+from treadle.dtypes import int32
 from treadle.errors import InvalidArgumentError
 from treadle_ops.arguments import tensor
 from treadle_ops.axis_extremes import reduce_max_op
+from treadle_ops.broadcasting import axis_size, shape_op
 from treadle_ops.casting import cast
 from treadle_ops.complex_numbers import real_op
 from treadle_ops.elementwise import divide_op, multiply
 from treadle_ops.inference import FLOATING_OR_COMPLEX, normalize_axis, reduced, require_kind
+from treadle_ops.joining import concat_op, stack_op
 from treadle_ops.powers import pow_op
-from treadle_ops.reductions import kept, reduce_sum_op
-from treadle_ops.shaping import expand_dims_op, transpose_op
+from treadle_ops.reductions import kept, kept_shape, reduce_sum_op
+from treadle_ops.run_time_axes import reduced_shape, rows_of_axes
+from treadle_ops.shaping import expand_dims_op, reshape_op, transpose_op
 from treadle_ops.signs import absolute
 from treadle_ops.singular_values import singular_values
 from treadle_ops.zero_safe import divide_no_nan
@@ -116,7 +120,7 @@ def _squeezed(x: Any, axes: tuple[int, ...]) -> Any:
 def _spectral(x: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
     """The largest singular value of matrices in two axes."""
     if x.dims is None:
-        raise InvalidArgumentError("norm: the rank of the tensor is not known while tracing; give it a shape with set_shape or ensure_shape")
+        return _spectral_of_unknown_rank(x, axes, keepdims)
     rank = len(x.dims)
     rows, columns = (normalize_axis(a, rank) for a in axes)
     others = [i for i in range(rank) if i not in (rows, columns)]
@@ -126,6 +130,14 @@ def _spectral(x: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
         for i in sorted((rows, columns)):
             found = expand_dims_op(found, axis=i)
     return found
+
+
+def _spectral_of_unknown_rank(x: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
+    others = reduced_shape(shape_op(x, out_type=int32), axes, keepdims=False)
+    sizes = stack_op([axis_size(x, axis=axis) for axis in axes], axis=0)
+    matrices = reshape_op(rows_of_axes(x, axes, as_named=True), concat_op([others, sizes], axis=0))
+    found = reduce_max_op(singular_values(matrices), axis=(-1,), keepdims=False)
+    return reshape_op(found, kept_shape(x, axis=axes)) if keepdims else found
 
 
 @public("linalg.normalize")

@@ -72,7 +72,7 @@ def _over_channels(x: Any, rank: int, ksize: Any, strides: Any, padding: Any, fi
 def _spatial_rank(x: Any, data_format: str | None) -> int:
     rank = len(x.dims) - 2 if x.dims is not None else len(data_format) - 2 if data_format is not None else None
     if rank is None:
-        raise InvalidArgumentError("the input must have a known rank, or data_format must be given")
+        raise InvalidArgumentError("the rank of the input is not known while tracing; give it a shape with td.ensure_shape, or give data_format")
     if not 1 <= rank <= 3:
         raise ShapeError(f"the input has shape {x.shape}; expected rank 3, 4 or 5: batch, 1 to 3 spatial axes and channels")
     return rank

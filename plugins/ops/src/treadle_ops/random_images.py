@@ -12,16 +12,17 @@ from treadle.errors import InvalidArgumentError, ShapeError
 from treadle.tensor import Tensor
 from treadle_ops.arguments import shape_argument, tensor
 from treadle_ops.broadcasting import shape_op
-from treadle_ops.comparison import greater, less
+from treadle_ops.comparison import equal, greater, less
 from treadle_ops.division import floormod
 from treadle_ops.elementwise import add, subtract
 from treadle_ops.fourier import size_along
-from treadle_ops.image_arguments import image_argument
+from treadle_ops.image_arguments import image_argument, ranked_image, unranked
 from treadle_ops.image_colors import adjust_brightness, adjust_contrast, adjust_hue, adjust_saturation
 from treadle_ops.image_geometry import HEIGHT, WIDTH
 from treadle_ops.masking import where_op
 from treadle_ops.reordering import reverse_op
 from treadle_ops.shaping import reshape_op
+from treadle_ops.sizes import rank_op
 from treadle_ops.slicing import slice_op
 from treadle_ops.stateful_random import uniform
 from treadle_ops.stateless_random import stateless_uniform
@@ -158,13 +159,14 @@ def stateless_random_saturation(image: Any, lower: Any, upper: Any, seed: Any = 
 def _flipped(image: Any, axis: int, drawn: Drawn) -> Any:
     """Of a batch, images whose number is above 1/2 are flipped; a single one, if it is below: which is TensorFlow's rule."""
     x = image_argument(image)
+    if x.dims is not None and len(x.dims) == 3:
+        return where_op(less(drawn(()), 0.5), reverse_op(x, axis=(axis,)), x)
+    batch, given = ranked_image(x)
+    numbers = drawn([size_along(batch, 0)])
+    flips = greater(numbers, 0.5)
     if x.dims is None:
-        raise ShapeError("image is a tensor whose rank is not known while tracing; use td.ensure_shape to tell it")
-    mirrored = reverse_op(x, axis=(axis,))
-    if len(x.dims) == 3:
-        return where_op(less(drawn(()), 0.5), mirrored, x)
-    numbers = drawn([size_along(x, 0)])
-    return where_op(reshape_op(greater(numbers, 0.5), (-1, 1, 1, 1)), mirrored, x)
+        flips = where_op(equal(rank_op(x), 3), less(numbers, 0.5), flips)
+    return unranked(where_op(reshape_op(flips, (-1, 1, 1, 1)), reverse_op(batch, axis=(axis,)), batch), given)
 
 
 @_left_right

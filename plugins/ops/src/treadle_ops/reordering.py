@@ -61,16 +61,17 @@ def reverse(tensor: Any, axis: Any, name: str | None = None) -> Any:
 
 
 @op("roll", aliases=True)
-def roll_op(x: Spec, shift: HostSpec, *, axis: tuple[int, ...]) -> Spec:
-    """``x`` moved along axes; what leaves one end enters at the other."""
+def roll_op(x: Spec, shift: HostSpec, *, axis: tuple[int, ...] | None) -> Spec:
+    """``x`` moved along axes, or with None along all in order; what leaves one end enters at the other."""
     count = 1 if shift.dims == () else shift.dims[0] if shift.dims is not None and len(shift.dims) == 1 else None
-    if isinstance(count, int) and count != len(axis):
-        raise ShapeError(f"shift has {count} numbers for {len(axis)} axes; give one per axis")
+    wanted = len(axis) if axis is not None else None if x.dims is None else len(x.dims)
+    if isinstance(count, int) and wanted is not None and count != wanted:
+        raise ShapeError(f"shift has {count} numbers for {wanted} axes; give one per axis")
     if x.dims is None:
         return Spec(None, x.dtype)
     if not x.dims:
         raise ShapeError("a scalar has no axis to roll along")
-    for a in axis:
+    for a in axis or ():
         normalize_axis(a, len(x.dims))
     return Spec(x.dims, x.dtype)
 

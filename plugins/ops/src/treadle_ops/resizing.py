@@ -130,14 +130,14 @@ def resize(
     """
     if method not in METHODS:
         raise InvalidArgumentError(f"resize: method {method!r} is not known; methods: {', '.join(METHODS)}")
-    x, single = ranked_image(images, "images")
+    x, given = ranked_image(images, "images")
     wanted = _size_argument(size)
     if preserve_aspect_ratio:
         wanted = _fitted(wanted, *spatial_sizes(x))
     if method != "nearest" and x.dtype is not float32:
         x = cast_op(x, dtype=float32)
     smooth = bool(antialias) and method not in ("nearest", "area")
-    return unranked(resize_op(x, as_shape(wanted), method=method, antialias=smooth), single)
+    return unranked(resize_op(x, as_shape(wanted), method=method, antialias=smooth), given)
 
 
 @public("image.resize_with_pad")
@@ -161,12 +161,12 @@ def resize_with_pad(image: Any, target_height: Any, target_width: Any, method: s
     Sources:
         TensorFlow ``tf.image.resize_with_pad``.
     """
-    x, single = ranked_image(image)
+    x, given = ranked_image(image)
     rows, columns = _target(target_height, "target_height"), _target(target_width, "target_width")
     size, before = _letterbox(*spatial_sizes(x), rows, columns)
     small = resize(x, size, method, antialias=antialias)
     ends = [(b, n - b - s) for b, n, s in zip(before, (rows, columns), size, strict=True)]
-    return unranked(framed(small, ends), single)
+    return unranked(framed(small, ends), given)
 
 
 def _target(value: Any, what: str) -> Any:

@@ -14,13 +14,13 @@ from treadle_ops.shaping import reshape_op
 
 
 @op("rows_of_axes", aliases=True, can_fail=True)
-def rows_of_axes(x: Spec, axis: HostSpec) -> Spec:
-    """``x`` as a matrix: a row holds the elements along the axes, in order."""
+def rows_of_axes(x: Spec, axis: HostSpec, *, as_named: bool = False) -> Spec:
+    """``x`` as a matrix: a row holds the elements along the axes, in order of their places or ``as_named``."""
     return Spec((Dim.symbol(), Dim.symbol()), x.dtype)
 
 
 @op("axes_of_rows", aliases=True)
-def axes_of_rows(rows: Spec, axis: HostSpec, shape: HostSpec) -> Spec:
+def axes_of_rows(rows: Spec, axis: HostSpec, shape: HostSpec, *, as_named: bool = False) -> Spec:
     """The tensor of a shape that ``rows_of_axes`` made rows of."""
     return Spec(dims_of_value(shape), rows.dtype)
 
@@ -38,12 +38,12 @@ def reduced_shape(shape: HostSpec, axis: HostSpec, *, keepdims: bool) -> Spec:
 @gradient(rows_of_axes)
 def _(ctx: Any, g: Any) -> Any:
     x, axis = ctx.inputs
-    return axes_of_rows(g, axis, shape_of(x)), None
+    return axes_of_rows(g, axis, shape_of(x), as_named=ctx.as_named), None
 
 
 @gradient(axes_of_rows)
 def _(ctx: Any, g: Any) -> Any:
-    return rows_of_axes(g, ctx.inputs[1]), None, None
+    return rows_of_axes(g, ctx.inputs[1], as_named=ctx.as_named), None, None
 
 
 def reduce_over_tensor(entry: Any, x: Any, axis: Any, keepdims: bool) -> Any:

@@ -7,18 +7,21 @@ from typing import Any
 from treadle import dims as sizes
 from treadle.contracts.spec import Spec
 from treadle.declare import gradient, op, public
+from treadle.dtypes import int32
 from treadle.errors import InvalidArgumentError, ShapeError
 from treadle_ops.arguments import tensor
-from treadle_ops.broadcasting import broadcast_to_op, shape_of, sum_like
-from treadle_ops.creation import zeros_like
+from treadle_ops.broadcasting import broadcast_to_op, shape_of, shape_op, sizes_along, sum_like
+from treadle_ops.creation import ones_op, zeros_like
 from treadle_ops.diagonals import diag_part_op, zero_like
-from treadle_ops.elementwise import add, conj, multiply, negative
+from treadle_ops.elementwise import add, conj, multiply, negative, subtract
+from treadle_ops.extremes import maximum
 from treadle_ops.inference import FLOATING_OR_COMPLEX, same_dtype
 from treadle_ops.joining import concat_op, stack_op
 from treadle_ops.linear_inference import matrix_dims
 from treadle_ops.matrix_transposes import matrix_transpose_op
 from treadle_ops.reductions import reduce_sum_op
-from treadle_ops.shaping import expand_dims_op, squeeze_op
+from treadle_ops.shaping import expand_dims_op, reshape_op, squeeze_op
+from treadle_ops.sizes import rank_op
 
 
 @op("tridiagonal_solve", can_fail=True)
@@ -88,21 +91,20 @@ def _compact(diagonals: Any, form: str, name: str) -> Any:
         raise InvalidArgumentError(f"{name}: expected diagonals to be a sequence of length 3, got {diagonals!r}")
     main = tensor(diagonals[1])
     above, below = tensor(diagonals[0], main), tensor(diagonals[2], main)
-    size = main.dims[-1]
-    shape = shape_of(main)
+    if any(x.dims is not None and not x.dims for x in (above, main, below)):
+        raise ShapeError(f"{name}: diagonals of the shapes {above.shape}, {main.shape} and {below.shape} were given; expected rank 1 or more")
 
-    def fitted(row: Any, extend: Any) -> Any:
-        if row.dims[-1] == size:
-            return broadcast_to_op(row, shape)
-        if type(size) is int and row.dims[-1] == size - 1:
-            return extend(row)
-        raise ShapeError(f"{name}: diagonals of the shapes {above.shape}, {main.shape} and {below.shape} do not fit each other")
-
-    def padded(row: Any, at_end: bool) -> Any:
-        gap = zeros_like(main[..., :1])
+    def fitted(row: Any, at_end: bool) -> Any:
+        own, size = sizes_along([row, main], -1)
+        if type(own) is int and type(size) is int:
+            if own == size:
+                return broadcast_to_op(row, shape_of(main))
+            if own != size - 1:
+                raise ShapeError(f"{name}: diagonals of the shapes {above.shape}, {main.shape} and {below.shape} do not fit each other")
+        gap = zeros_like(main[..., :1][..., : size - own])  # one element or none: a row that lacks more does not stack
         return concat_op([row, gap] if at_end else [gap, row], axis=-1)
 
-    return stack_op([fitted(above, lambda r: padded(r, True)), main, fitted(below, lambda r: padded(r, False))], axis=-2)
+    return stack_op([fitted(above, True), main, fitted(below, False)], axis=-2)
 
 
 @public("linalg.tridiagonal_solve")
@@ -142,10 +144,17 @@ def tridiagonal_solve(
     """
     rows = _compact(diagonals, diagonals_format, "tridiagonal_solve")
     b = tensor(rhs, rows)
-    if rows.dims is None or b.dims is None:
-        raise ShapeError("tridiagonal_solve: the rank of an input is not known while tracing; give it a shape with set_shape or ensure_shape")
     if conjugate_rhs:
         b = conj(b)
+    if rows.dims is None or b.dims is None:
+        if transpose_rhs:
+            raise ShapeError(
+                "tridiagonal_solve: the rank of an input is not known while tracing, so rhs cannot be transposed: it may hold vectors or matrices; "
+                "give both a shape with set_shape or ensure_shape"
+            )
+        fewer = maximum(subtract(rank_op(rows), rank_op(b)), 0)  # 1 for vectors, which are columns then
+        columns = reshape_op(b, concat_op([shape_op(b, out_type=int32), ones_op([fewer], dtype=int32)], axis=0))
+        return reshape_op(tridiagonal_solve_op(rows, columns), shape_of(b))
     is_vector = len(b.dims) == len(rows.dims) - 1
     if is_vector:
         return squeeze_op(tridiagonal_solve_op(rows, expand_dims_op(b, axis=-1)), axis=(-1,))
@@ -173,9 +182,9 @@ def tridiagonal_matmul(diagonals: Any, rhs: Any, diagonals_format: str = "compac
     """
     rows = _compact(diagonals, diagonals_format, "tridiagonal_matmul")
     b = tensor(rhs, rows)
-    if b.dims is None or len(b.dims) < 2:
+    if b.dims is not None and len(b.dims) < 2:
         raise ShapeError(f"tridiagonal_matmul: the right-hand side has shape {b.shape}; expected rank 2 or more")
-    if rows.dims is not None and sizes.known_different(rows.dims[-1], b.dims[-2]):
+    if rows.dims is not None and b.dims is not None and sizes.known_different(rows.dims[-1], b.dims[-2]):
         raise ShapeError(f"tridiagonal_matmul: diagonals of shape {rows.shape} and a right-hand side of shape {b.shape} do not fit")
     above, main, below = (expand_dims_op(rows[..., i, :], axis=-1) for i in range(3))
     return add(add(multiply(above, _up(b)), multiply(main, b)), multiply(below, _down(b)))

@@ -90,11 +90,11 @@ def full_shape(shape: Any, rank: int, first: bool, x: Any, filters: Any) -> Any:
     """
     wanted = shape_argument(shape)
     if isinstance(wanted, Tensor):
-        count = wanted.dims[0] if wanted.dims is not None and len(wanted.dims) == 1 else None
+        if wanted.dims is not None and len(wanted.dims) != 1:
+            raise InvalidArgumentError(f"output_shape has shape {wanted.shape}; it must be a vector of {rank + 2} sizes")
+        count = wanted.dims[0] if wanted.dims is not None and type(wanted.dims[0]) is int else rank + 2
         if not first and count == rank + 2:
             return wanted
-        if type(count) is not int:
-            raise InvalidArgumentError(f"output_shape has shape {wanted.shape}; it must be a vector of {rank + 2} sizes")
         wanted = unstack_op(wanted, num=count, axis=0)
     if len(wanted) == rank:
         return as_shape([sizes_of(x, rank + 2)[0], *wanted, sizes_of(filters, rank + 2)[-2]])

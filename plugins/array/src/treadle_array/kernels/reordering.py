@@ -32,8 +32,9 @@ def reverse(xp: Any) -> Any:
 def roll(xp: Any) -> Any:
     """See the op; along one axis, it is cut in two and put together again."""
 
-    def run(x: Any, shift: Any, *, axis: tuple[int, ...]) -> Any:
+    def run(x: Any, shift: Any, *, axis: tuple[int, ...] | None) -> Any:
         shifts = shift if type(shift) is tuple else (shift,)
+        axis = tuple(range(x.ndim)) if axis is None else axis
         if len(shifts) != len(axis) or not x.ndim:
             raise ValueError(f"shift {shift} does not fit axis {axis} of shape {x.shape}")
         if len(axis) != 1:

@@ -13,8 +13,8 @@ from treadle_array.places import with_axis
 def rows_of_axes(xp: Any) -> Any:
     """See the op."""
 
-    def run(x: Any, axis: Any) -> Any:
-        stay, gone = _apart(x.ndim, axis)
+    def run(x: Any, axis: Any, *, as_named: bool = False) -> Any:
+        stay, gone = _apart(x.ndim, axis, as_named)
         height, width = (math.prod([x.shape[i] for i in axes]) for axes in (stay, gone))
         return xp.ascontiguousarray(x.transpose(stay + gone)).reshape(height, width)
 
@@ -25,8 +25,8 @@ def rows_of_axes(xp: Any) -> Any:
 def axes_of_rows(xp: Any) -> Any:
     """See the op."""
 
-    def run(rows: Any, axis: Any, shape: tuple[int, ...]) -> Any:
-        stay, gone = _apart(len(shape), axis)
+    def run(rows: Any, axis: Any, shape: tuple[int, ...], *, as_named: bool = False) -> Any:
+        stay, gone = _apart(len(shape), axis, as_named)
         order = stay + gone
         back = sorted(range(len(order)), key=order.__getitem__)
         return xp.ascontiguousarray(rows.reshape([shape[i] for i in order]).transpose(back))
@@ -45,13 +45,14 @@ def reduced_shape(xp: Any) -> Any:
     return run
 
 
-def _apart(rank: int, axis: Any) -> tuple[list[int], list[int]]:
-    """The axes that stay and those of ``axis``, each counted from the front, in order.
+def _apart(rank: int, axis: Any, as_named: bool = False) -> tuple[list[int], list[int]]:
+    """The axes that stay and those of ``axis``, each counted from the front, in order; the latter ``as_named`` in that of ``axis``.
 
     Raises:
         ValueError: an axis is out of range or named twice.
     """
-    gone = sorted(with_axis(a, rank) for a in (axis if isinstance(axis, tuple) else (axis,)))
+    named = [with_axis(a, rank) for a in (axis if isinstance(axis, tuple) else (axis,))]
+    gone = named if as_named else sorted(named)
     if len(set(gone)) != len(gone):
         raise ValueError(f"axis {axis} names an axis twice")
     return [i for i in range(rank) if i not in gone], gone
