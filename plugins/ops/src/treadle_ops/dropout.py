@@ -116,7 +116,7 @@ def _noise_shape(x: Any, wanted: Any) -> Any:
         return shape_argument(wanted)
     items = list(wanted.as_list() if hasattr(wanted, "as_list") else wanted)
     if None in items:
-        if x.dims is None or len(x.dims) != len(items):
+        if x.dims is not None and len(x.dims) != len(items):
             raise ShapeError(f"noise_shape {items} does not fit x of shape {x.shape}; None stands for a size of x, so it needs as many axes")
         own = shape_of(x)
         items = [own[i] if size is None else size for i, size in enumerate(items)]

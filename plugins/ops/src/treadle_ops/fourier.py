@@ -14,12 +14,15 @@ from treadle import dims as sizes
 from treadle.contracts.spec import Spec
 from treadle.declare import HostSpec, gradient, op
 from treadle.dims import Dim, Size
-from treadle.dtypes import DType, complex64, complex128, float32, float64
+from treadle.dtypes import DType, complex64, complex128, float32, float64, int32
 from treadle.errors import DTypeError, InvalidArgumentError, ShapeError
 from treadle_ops.broadcasting import axis_size
-from treadle_ops.elementwise import multiply
+from treadle_ops.creation import ones_op
+from treadle_ops.elementwise import multiply, subtract
 from treadle_ops.inference import length_of, normalize_axis, require_kind
+from treadle_ops.joining import concat_op
 from treadle_ops.shaping import reshape_op
+from treadle_ops.sizes import rank_op
 
 SPECTRUM_OF = {float32: complex64, float64: complex128}
 SIGNAL_OF = {complex64: float32, complex128: float64}
@@ -138,15 +141,12 @@ def _weighted(spectrum: Any, length: Any, axis: int, paired: float) -> Any:
 
 
 def along_axis(vector: Any, x: Any, axis: int) -> Any:
-    """A vector with as many axes of size 1 behind it as stand behind an axis of ``x``, so that it broadcasts along that axis.
-
-    Raises:
-        ShapeError: the axis is counted from the front, and the rank of ``x`` is not known.
-    """
+    """A vector with as many axes of size 1 behind it as stand behind an axis of ``x``, so that it broadcasts along that axis."""
     if axis == -1:
         return vector
     if axis >= 0 and x.dims is None:
-        raise ShapeError("an axis counted from the front needs a known rank here; count it from the end, or use td.ensure_shape")
+        behind = ones_op([subtract(rank_op(x), axis + 1)], dtype=int32)
+        return reshape_op(vector, concat_op([[-1], behind], axis=0))
     behind = -1 - axis if axis < 0 else len(x.dims) - 1 - axis
     return reshape_op(vector, (-1,) + (1,) * behind)
 

@@ -115,5 +115,9 @@ def gather(params: Any, indices: Any, validate_indices: Any = None, axis: Any = 
         at = batch
     else:
         indices = tensor(indices)
+        if indices.dims is None:
+            raise InvalidArgumentError(
+                f"gather: axis is not given, and batch_dims {batch} is counted from the end of indices of unknown rank; give axis"
+            )
         at = batch + len(indices.dims)
     return gather_op(params, indices, axis=at, batch_dims=batch)

@@ -9,7 +9,7 @@ from treadle.dtypes import as_dtype, int64
 from treadle.errors import InvalidArgumentError, ShapeError
 from treadle_ops.arguments import tensor
 from treadle_ops.pooling import MaxPoolWithArgmax, avg_pool_op, max_pool_op, max_pool_with_argmax_op
-from treadle_ops.shaping import expand_dims_op, reshape_op
+from treadle_ops.shaping import ensure_shape_op, expand_dims_op, reshape_op
 from treadle_ops.window import (
     as_shape,
     channels_first,
@@ -59,7 +59,9 @@ def _over_channels(x: Any, rank: int, ksize: Any, strides: Any, padding: Any, fi
     padding_argument(padding, rank, first, explicit=False)
     if first:
         x = channels_last(x, rank)
-    if x.dims is None or len(x.dims) != rank + 2:
+    if x.dims is None:
+        x = ensure_shape_op(x, shape=(None,) * (rank + 2))
+    if len(x.dims) != rank + 2:
         raise ShapeError(f"max_pool over channels: the input has shape {x.shape}; expected rank {rank + 2}")
     if type(x.dims[-1]) is int and x.dims[-1] % window[-1]:
         raise ShapeError(f"max_pool over channels: {x.dims[-1]} channels are not a multiple of the window {window[-1]}")
