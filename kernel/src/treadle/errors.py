@@ -75,6 +75,13 @@ class OpError(Exception):
         return _rebuild, (type(self), self.args, state)
 
 
+def prefix(error: Exception, subject: str) -> None:
+    """Put in front of an error's message what it is about."""
+    error.args = (f"{subject}: {error}",)
+    if isinstance(error, OpError):
+        error.message = error.args[0]
+
+
 def _name(op: Any) -> str | None:
     return op if op is None or isinstance(op, str) else str(getattr(op, "name", op))
 

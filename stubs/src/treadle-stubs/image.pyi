@@ -72,7 +72,7 @@ def adjust_hue(image: Any, delta: Any, name: str | None = None) -> Any:
 
     Raises:
         ShapeError: there are not 3 channels, or the rank is less than 3.
-        InvalidArgumentError: ``delta`` is out of range; found only outside of a trace.
+        InvalidArgumentError: ``delta`` is out of range; found where its value is known.
 
     Sources:
         TensorFlow ``tf.image.adjust_hue``.

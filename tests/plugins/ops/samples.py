@@ -410,6 +410,13 @@ def _(name: str) -> list[Sample]:
     return [sample(i(3, low=0, high=12), (3, 4)), sample(i(low=0, high=12, dtype=np.int64), (3, 4))]
 
 
+@samples("equal_sizes")
+def _(name: str) -> list[Sample]:
+    checks = Checks(shapes=False)
+    found = [sample(f(2, 3), f(3, 2), axis=1, other=0, what="sizes", checks=checks)]
+    return [*found, sample(f(4), f(2, 4), axis=0, other=-1, what="sizes", checks=checks)]
+
+
 # ---------------------------------------------------------------------- shapes and order
 
 

@@ -76,7 +76,7 @@ def test_a_separable_convolution_is_the_two_in_a_row(every_mode, check_linear):
 
 def test_channels_that_differ_are_refused(refuses):
     x, w = np.ones((1, 4, 4, 4), np.float32), np.ones((2, 2, 2, 1), np.float32)
-    with pytest.raises(ShapeError, match="4 channels and the filters are for 2"):
+    with pytest.raises(ShapeError, match="the channels of the input and those that the filters are for, 4 and 2,"):
         td.nn.depthwise_conv2d(x, w, [1, 1, 1, 1], "SAME")
     refuses(ShapeError, lambda x, w: td.nn.depthwise_conv2d(x, w, [1, 1, 1, 1], "SAME"), x[..., :3], w)
     refuses(ShapeError, lambda x, w: td.nn.depthwise_conv2d(x, w, [1, 1, 1, 1], "SAME"), x, w[0])

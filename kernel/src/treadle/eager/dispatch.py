@@ -15,7 +15,7 @@ from treadle.contracts.op import Op
 from treadle.contracts.spec import Spec
 from treadle.conversion import convert_to_tensor, host_array, host_spec, host_value, place
 from treadle.dtypes import DType
-from treadle.errors import DTypeError, InvalidArgumentError, KernelNotFoundError, OpError, PluginError, ResourceExhaustedError, ShapeError
+from treadle.errors import DTypeError, InvalidArgumentError, KernelNotFoundError, OpError, PluginError, ResourceExhaustedError, ShapeError, prefix
 from treadle.registry import open_devices, registry
 from treadle.state import LOCAL
 from treadle.symbolic import SYMBOLIC, SymbolicTensor, leaked
@@ -67,7 +67,7 @@ def convert_inputs(op: Op, args: tuple[Any, ...]) -> list[Any]:
     converted: list[Any] = []
     for declared, given in zip(op.inputs, args, strict=True):
         if declared.kind == "host":
-            converted.append(given if LOCAL.graph is not None else host_value(given))
+            converted.append(given if LOCAL.graph is not None else to_host(given, op, declared.name))
             continue
         wanted = hint if declared.kind == "tensor" else _HINTS[declared.kind]
         if declared.sequence:
@@ -122,13 +122,20 @@ def to_tensor(value: Any, hint: DType | None, op: Op, name: str) -> Tensor:
     return result
 
 
+def to_host(value: Any, op: Op, name: str) -> Any:
+    """One host input as nested tuples of numbers."""
+    try:
+        return host_value(value)
+    except (TypeError, ValueError) as error:
+        prefix(error, f"{op.name}: argument {name!r}")
+        raise
+
+
 def _convert(value: Any, hint: DType | None, op: Op, name: str) -> Any:
     try:
         return convert_to_tensor(value, None, hint) if hint is None or type(value) is not int or not hint.is_integer else place(_exact(value, hint))
     except (TypeError, ValueError) as error:
-        error.args = (f"{op.name}: argument {name!r}: {error}",)
-        if isinstance(error, OpError):
-            error.message = error.args[0]
+        prefix(error, f"{op.name}: argument {name!r}")
         raise
 
 
@@ -353,8 +360,7 @@ def infer(op: Op, specs: list[Any], attrs: dict[str, Any]) -> list[Spec]:
         result = op.infer(*specs, **attrs)
     except OpError as error:
         if not error.message.startswith(op.name):
-            error.message = f"{op.name}: {error.message}"
-            error.args = (error.message,)
+            prefix(error, op.name)
         raise
     if isinstance(result, Spec):
         return [result]

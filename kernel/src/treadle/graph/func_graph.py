@@ -12,8 +12,9 @@ from treadle.contracts.op import Op
 from treadle.contracts.spec import Spec
 from treadle.conversion import convert_to_tensor, from_array, host_spec, host_value
 from treadle.dims import Dim
+from treadle.dtypes import DType
 from treadle.eager.dispatch import arrange, convert_inputs, run
-from treadle.errors import InvalidArgumentError, SymbolicTensorError
+from treadle.errors import InvalidArgumentError, SymbolicTensorError, prefix
 from treadle.graph.graph import Graph, Node, Value
 from treadle.graph.source import Source, caller
 from treadle.graph.structural import ASSIGN, CONST, PLACEHOLDER, READ
@@ -116,6 +117,9 @@ class FuncGraph(Graph):
             return self.host_input(given)
         except OverflowError:
             raise InvalidArgumentError(f"{op.name}: {name!r} is {given!r}; in a traced function its numbers must fit 64 bits") from None
+        except (TypeError, ValueError) as error:
+            prefix(error, f"{op.name}: argument {name!r}")
+            raise
 
     def host_input(self, given: Any) -> Value:
         """The value of a host input: a constant, a tensor of the graph, or tensors and numbers put together."""
@@ -128,8 +132,20 @@ class FuncGraph(Graph):
             return self.value_of(protocol(given))
         numbers = _plain(given)
         if numbers is None:
-            return self.value_of(registry.role("stack")([SymbolicTensor(self.host_input(item)) for item in given]))
-        return self.constant(np.asarray(numbers, host_spec(numbers).dtype.numpy))
+            if not isinstance(given, list | tuple):
+                return self.constant(np.asarray(host_value(given)))
+            dtype = next((item.dtype for item in given if isinstance(item, Tensor)), None)
+            return self.value_of(registry.role("stack")([SymbolicTensor(self._host_item(item, dtype)) for item in given]))
+        try:
+            return self.constant(np.asarray(numbers, host_spec(numbers).dtype.numpy))
+        except ValueError as error:
+            raise InvalidArgumentError(f"{given!r} is not rectangular: lists at the same depth must have the same length") from error
+
+    def _host_item(self, item: Any, dtype: DType | None) -> Value:
+        """One of several numbers and tensors; a Python integer in the dtype of the tensors beside it."""
+        if dtype is not None and dtype.is_integer and type(item) is int and dtype.min <= item <= dtype.max:
+            return self.constant(np.asarray(item, dtype.numpy))
+        return self.host_input(item)
 
     def release_constants(self) -> None:
         """Let eager tensors from outside come in as captures, so that the graph outside sees them and gradients reach them."""

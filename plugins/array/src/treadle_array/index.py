@@ -151,6 +151,9 @@ KERNELS: dict[str, tuple[str, ...]] = {
         "tanh",
         "tanh_grad",
     ),
+    "treadle_array.kernels.equal_sizes": (
+        "equal_sizes",
+    ),
     "treadle_array.kernels.extremes": (
         "maximum",
         "minimum",

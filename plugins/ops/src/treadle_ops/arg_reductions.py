@@ -9,6 +9,7 @@ from treadle.declare import op, public
 from treadle.dtypes import DType, int64
 from treadle.errors import InvalidArgumentError
 from treadle_ops.arguments import axis_argument, dtype_argument
+from treadle_ops.called_function import subject
 from treadle_ops.inference import INTEGER, normalize_axis, require_kind
 
 _COMPARABLE = "fiub"
@@ -85,5 +86,5 @@ def argmin(input: Any, axis: Any = None, output_type: Any = int64, name: str | N
 def _place_dtype(output_type: Any) -> DType:
     dtype = dtype_argument(output_type, int64)
     if dtype.kind not in INTEGER:
-        raise InvalidArgumentError(f"output_type is {dtype.name}; places are integers, so it must be an integer dtype such as td.int64")
+        raise InvalidArgumentError(f"{subject()}output_type is {dtype.name}; places are integers, so it must be an integer dtype such as td.int64")
     return dtype

@@ -1,4 +1,7 @@
-"""How public functions turn TensorFlow's arguments into an op's: axes, shapes, dtypes and tensors."""
+"""How public functions turn TensorFlow's arguments into an op's: numbers, axes, shapes, dtypes and tensors.
+
+What they raise names the public function that was called and the argument.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +11,13 @@ import numpy as np
 
 from treadle.conversion import convert_to_tensor, host_value, to_tuples
 from treadle.dtypes import DType, as_dtype
-from treadle.errors import DTypeError, InvalidArgumentError, ShapeError
+from treadle.errors import DTypeError, InvalidArgumentError, ShapeError, prefix
 from treadle.inspection import get_static_value
 from treadle.registry import registry
 from treadle.shapes import TensorShape
 from treadle.symbolic import SymbolicTensor
 from treadle.tensor import Tensor
+from treadle_ops.called_function import blame, subject
 
 
 def axes_argument(axis: Any, what: str = "axis") -> tuple[int, ...] | None:
@@ -38,7 +42,7 @@ def axis_argument(axis: Any, what: str = "axis") -> int:
         return axis
     axes = axes_argument(axis, what)
     if axes is None or len(axes) != 1:
-        raise InvalidArgumentError(f"{what} must be one integer, got {axis!r}")
+        raise InvalidArgumentError(f"{subject()}{what} must be one integer, got {axis!r}")
     return axes[0]
 
 
@@ -68,11 +72,58 @@ def static_value(value: Any, what: str) -> Any:
         if known is None:
             raise _unknown(value, what)
         return host_value(known)
-    return host_value(value)
+    try:
+        return host_value(value)
+    except (TypeError, ValueError) as error:
+        prefix(error, f"{subject()}{what}")
+        raise
+
+
+def static_integer(value: Any, what: str) -> int:
+    """The value of an integer argument that must be known while tracing.
+
+    Raises:
+        InvalidArgumentError: it is not one integer, or a tensor whose value is not known.
+    """
+    if type(value) is int:
+        return value
+    known = static_value(value, what)
+    if type(known) is not int:
+        raise InvalidArgumentError(f"{subject()}{what} must be one integer, got {value!r}")
+    return known
+
+
+def static_number(value: Any, what: str) -> float:
+    """The value of a real argument that must be known while tracing.
+
+    Raises:
+        InvalidArgumentError: it is not one real number, or a tensor whose value is not known.
+    """
+    known = static_value(value, what)
+    if type(known) not in (int, float):
+        raise InvalidArgumentError(f"{subject()}{what} must be one real number, got {value!r}")
+    return known
 
 
 def _unknown(value: Any, what: str) -> InvalidArgumentError:
-    return InvalidArgumentError(f"{what} is a tensor whose value is not known while tracing ({value!r}); it must be a Python number or a constant")
+    return InvalidArgumentError(
+        f"{subject()}{what} is a tensor whose value is not known while tracing ({value!r}); it must be a Python number or a constant"
+    )
+
+
+def integer_argument(value: Any, what: str) -> Any:
+    """One integer whose value shapes a result: an int where it is known, else an integer tensor.
+
+    Raises:
+        DTypeError: it is not an integer.
+        ShapeError: it is more than one.
+    """
+    if type(value) is int:
+        return value
+    found = integers_argument(value, what)
+    if type(found) is tuple or (isinstance(found, Tensor) and found.dims not in ((), None)):
+        raise ShapeError(f"{subject()}{what} must be one integer, got {value!r}")
+    return found
 
 
 def integers_argument(value: Any, what: str) -> Any:
@@ -98,22 +149,22 @@ def integers_argument(value: Any, what: str) -> Any:
         return convert_to_tensor(items) if any(_has_tensor(item) for item in items) else tuple(items)
     if isinstance(value, TensorShape):
         if not value.is_fully_defined():
-            raise ShapeError(f"{what} cannot be {value}, which is not fully known; use td.shape(x) instead of x.shape while tracing")
+            raise ShapeError(f"{subject()}{what} cannot be {value}, which is not fully known; use td.shape(x) instead of x.shape while tracing")
         return tuple(value.as_list())
     if hasattr(kind, "__treadle_tensor__"):
         value = convert_to_tensor(value)
     if isinstance(value, SymbolicTensor):
         if not value.dtype.is_integer:
-            raise DTypeError(f"{what} must be integers, got a tensor of dtype {value.dtype.name}. Use td.cast to convert it.")
+            raise DTypeError(f"{subject()}{what} must be integers, got a tensor of dtype {value.dtype.name}. Use td.cast to convert it.")
         return value
     if isinstance(value, Tensor | np.ndarray | np.generic):
         host = np.asarray(value)
         if host.dtype.kind not in "iu" and host.size:
-            raise DTypeError(f"{what} must be integers, got a tensor of dtype {host.dtype}. Use td.cast to convert it.")
+            raise DTypeError(f"{subject()}{what} must be integers, got a tensor of dtype {host.dtype}. Use td.cast to convert it.")
         return to_tuples(host.tolist())
     if hasattr(value, "__index__") and not isinstance(value, bool):
         return int(value)
-    raise DTypeError(f"{what} must be integers, got {value!r} ({kind.__name__})")
+    raise DTypeError(f"{subject()}{what} must be integers, got {value!r} ({kind.__name__})")
 
 
 def _has_tensor(value: Any) -> bool:
@@ -138,7 +189,7 @@ def shape_argument(shape: Any) -> Any:
     if type(sizes) is not tuple:
         return (sizes,)
     if any(type(size) is tuple for size in sizes):
-        raise ShapeError(f"a shape must be a vector of integers, got {shape!r}")
+        raise ShapeError(f"{subject()}a shape must be a vector of integers, got {shape!r}")
     return sizes
 
 
@@ -149,4 +200,17 @@ def dtype_argument(dtype: Any, default: DType) -> DType:
 
 def tensor(value: Any, like: Any = None) -> Any:
     """A value as a tensor, Python numbers by the dtype of ``like``."""
-    return value if isinstance(value, Tensor) else convert_to_tensor(value, None, None if like is None else like.dtype)
+    return value if isinstance(value, Tensor) else tensor_argument(value, hint=None if like is None else like.dtype)
+
+
+def tensor_argument(value: Any, dtype: DType | None = None, hint: DType | None = None) -> Any:
+    """A value as a tensor of a dtype, or of the hint where it has none of its own.
+
+    Raises:
+        DTypeError: it cannot become one, or has another dtype.
+    """
+    try:
+        return convert_to_tensor(value, dtype, hint)
+    except (TypeError, ValueError) as error:
+        blame(error, value)
+        raise

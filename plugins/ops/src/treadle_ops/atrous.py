@@ -11,6 +11,7 @@ from typing import Any
 from treadle.declare import public
 from treadle.errors import InvalidArgumentError, ShapeError
 from treadle_ops.arguments import static_value, tensor
+from treadle_ops.called_function import subject
 from treadle_ops.convolution import convolve
 from treadle_ops.fourier import size_along
 from treadle_ops.space_batch import batch_to_space_op, space_to_batch_nd_op
@@ -101,7 +102,7 @@ def with_space_to_batch(
     x = tensor(input)
     rate = static_value(dilation_rate, "dilation_rate")
     if not isinstance(rate, tuple) or not rate or any(not isinstance(r, int) or r < 1 for r in rate):
-        raise InvalidArgumentError(f"dilation_rate {dilation_rate} must be integers greater than 0, one per spatial axis")
+        raise InvalidArgumentError(f"{subject()}dilation_rate {dilation_rate} must be integers greater than 0, one per spatial axis")
     rank, first = len(rate), is_first(data_format)
     axes = list(range(1 + first, rank + 1 + first)) if spatial_dims is None else [int(a) for a in spatial_dims]
     if axes != sorted(set(axes)) or axes[0] < 1 or len(axes) != rank:

@@ -17,6 +17,7 @@ from treadle.errors import InvalidArgumentError, ShapeError
 from treadle.tensor import Tensor
 from treadle_ops.arguments import tensor
 from treadle_ops.broadcasting import shape_of
+from treadle_ops.called_function import subject
 from treadle_ops.inference import REAL, dims_of_value, require_rank, same_dtype
 from treadle_ops.window import (
     Padding,
@@ -269,7 +270,7 @@ def convolution(
             "convolution: the ranks of input and filters are not known while tracing; give data_format, or a list of strides or dilations"
         )
     if not 1 <= rank <= 3:
-        raise InvalidArgumentError(f"filters of shape {w.shape} have no 1, 2 or 3 spatial axes beside their input and output channels")
+        raise InvalidArgumentError(f"{subject()}filters of shape {w.shape} have no 1, 2 or 3 spatial axes beside their input and output channels")
     first = is_first(data_format)
     return convolve(x, w, rank, first, attributes(rank, first, strides, padding, dilations))
 

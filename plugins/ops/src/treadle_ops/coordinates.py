@@ -11,7 +11,7 @@ from treadle import dims as sizes
 from treadle.contracts.spec import Dims, Spec
 from treadle.declare import HostSpec, IndexSpec, gradient, op, public
 from treadle.errors import InvalidArgumentError, ShapeError
-from treadle_ops.arguments import shape_argument, static_value
+from treadle_ops.arguments import shape_argument, static_integer
 from treadle_ops.broadcasting import shape_of
 from treadle_ops.inference import INTEGER, dims_of_value, require_kind
 
@@ -124,7 +124,7 @@ def gather_nd(params: Any, indices: Any, batch_dims: Any = 0, name: str | None =
     Sources:
         TensorFlow ``tf.gather_nd``.
     """
-    batch = batch_dims if type(batch_dims) is int else int(static_value(batch_dims, "batch_dims"))
+    batch = static_integer(batch_dims, "batch_dims")
     return gather_nd_op(params, indices, batch_dims=batch, ignore=ignores(bad_indices_policy))
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from treadle.contracts.spec import Spec
-from treadle.conversion import convert_to_tensor
 from treadle.declare import HostSpec, op, public
 from treadle.dtypes import DType, float32
 from treadle.errors import DTypeError, InvalidArgumentError, ShapeError, UnimplementedError
-from treadle_ops.arguments import static_value
+from treadle_ops.arguments import static_value, tensor_argument
+from treadle_ops.assertions import assert_greater
 from treadle_ops.complex_numbers import complex_op, real_op
 from treadle_ops.creation import zeros_like_op
 from treadle_ops.elementwise import multiply
@@ -55,7 +55,7 @@ def dct(input: Any, type: int = 2, n: int | None = None, axis: int = -1, norm: s
     Sources:
         TensorFlow ``tf.signal.dct``; SciPy ``scipy.fft.dct``.
     """
-    x = convert_to_tensor(input, None, float32)
+    x = tensor_argument(input, hint=float32)
     _require_known(type, axis, norm)
     if x.dtype not in SPECTRUM_OF:
         raise DTypeError(f"dct: input has dtype {x.dtype.name}; expected float32 or float64. Use td.cast to convert it.")
@@ -92,13 +92,13 @@ def idct(input: Any, type: int = 2, n: int | None = None, axis: int = -1, norm: 
     Sources:
         TensorFlow ``tf.signal.idct``.
     """
-    return dct(input, _INVERSE.get(type, type), n, axis, norm)
+    return dct(input, _INVERSE.get(type, type) if isinstance(type, int) else type, n, axis, norm)
 
 
 def _require_known(type: int, axis: int, norm: str | None) -> None:
     if axis != -1:
         raise UnimplementedError(f"dct: axis must be -1, got {axis}; move the axis to the end with td.transpose")
-    if type not in _TRANSFORMS:
+    if not isinstance(type, int) or type not in _TRANSFORMS:
         raise InvalidArgumentError(f"dct: type must be 1, 2, 3 or 4, got {type!r}")
     if norm not in (None, "ortho"):
         raise InvalidArgumentError(f"dct: norm must be None or 'ortho', got {norm!r}")
@@ -109,6 +109,8 @@ def _require_known(type: int, axis: int, norm: str | None) -> None:
 def _type_1(x: Any, ortho: bool) -> Any:
     if x.dims is not None and isinstance(x.dims[-1], int) and x.dims[-1] < 2:
         raise InvalidArgumentError(f"dct: type 1 needs 2 samples or more along the last axis, got shape {x.shape}")
+    if x.dims is None or not isinstance(x.dims[-1], int):
+        assert_greater(size_along(x, -1), 1, message="dct: type 1 needs 2 samples or more along the last axis")
     return real_op(rfft_op(concat_op([x, strided_slice_op(x, index=_MIRRORED)], axis=-1), axes=_LAST, norm="backward"))
 
 

@@ -12,12 +12,12 @@ from treadle.declare import FreeSpec, HostSpec, IndexSpec, gradient, op, public
 from treadle.dims import Dim, Size
 from treadle.dtypes import DType, float32, int32, int64
 from treadle.errors import InvalidArgumentError, ShapeError
-from treadle_ops.arguments import dtype_argument, integers_argument, tensor
+from treadle_ops.arguments import dtype_argument, integer_argument, tensor
 from treadle_ops.casting import cast
 from treadle_ops.elementwise import multiply
 from treadle_ops.inference import ANY, INTEGER, NUMERIC, reduced, require_kind, require_rank
 from treadle_ops.reductions import reduce_along
-from treadle_ops.segments import number_of, take_segments, unsorted_segment_sum_op
+from treadle_ops.segments import take_segments, unsorted_segment_sum_op
 from treadle_ops.shaping import reshape_op
 
 # ---------------------------------------------------------------------- what is not 0
@@ -168,7 +168,7 @@ def bincount(
 
 
 def _length(given: Any, what: str) -> Any:
-    return -1 if given is None else integers_argument(given, what)
+    return -1 if given is None else integer_argument(given, what)
 
 
 # ---------------------------------------------------------------------- pairs of labels
@@ -213,7 +213,7 @@ def confusion_matrix(labels: Any, predictions: Any, num_classes: Any = None, wei
     """
     true, guessed = (cast(_as_vector(tensor(t)), int64) for t in (labels, predictions))
     wanted = dtype_argument(dtype, int32)
-    count = class_count(true, guessed) if num_classes is None else number_of(num_classes)
+    count = class_count(true, guessed) if num_classes is None else integer_argument(num_classes, "num_classes")
     if not isinstance(count, int) and count.dtype is not int64:
         count = cast(count, int64)
     places = confusion_places(true, guessed, count)

@@ -9,7 +9,7 @@ from treadle.conversion import convert_to_tensor
 from treadle.declare import HostSpec, gradient, op, public
 from treadle.dtypes import DType, as_dtype, float32, int64
 from treadle.errors import ShapeError
-from treadle_ops.arguments import integers_argument, shape_argument, tensor
+from treadle_ops.arguments import integer_argument, integers_argument, shape_argument, tensor
 from treadle_ops.casting import cast
 from treadle_ops.inference import dims_of_value, require_rank
 from treadle_ops.joining import concat_op
@@ -183,7 +183,9 @@ def eye(num_rows: Any, num_columns: Any = None, batch_shape: Any = None, dtype: 
     Sources:
         TensorFlow ``tf.eye``.
     """
-    matrix = integers_argument([num_rows, num_rows if num_columns is None else num_columns], "the numbers of rows and columns")
+    rows = integer_argument(num_rows, "num_rows")
+    columns = rows if num_columns is None else integer_argument(num_columns, "num_columns")
+    matrix = integers_argument([rows, columns], "the numbers of rows and columns")
     batch = () if batch_shape is None else shape_argument(batch_shape)
     if isinstance(batch, tuple) and isinstance(matrix, tuple):
         shape: Any = (*batch, *matrix)

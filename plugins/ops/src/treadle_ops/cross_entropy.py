@@ -14,6 +14,7 @@ from treadle.declare import IndexSpec, gradient, op, public
 from treadle.errors import InvalidArgumentError, ShapeError
 from treadle_ops.arguments import axis_argument, tensor
 from treadle_ops.broadcasting import sum_like
+from treadle_ops.called_function import checked
 from treadle_ops.casting import cast_op
 from treadle_ops.elementwise import multiply, negative
 from treadle_ops.inference import FLOATING, INTEGER, normalize_axis, require_kind, same_dtype
@@ -183,5 +184,5 @@ def _classes_last(x: Any, axis: int) -> Any:
     if x.dims is None:
         return axis_to_back(x, axis)
     rank = len(x.dims)
-    at = normalize_axis(axis, rank)
+    at = checked(normalize_axis, axis, rank)
     return x if at == rank - 1 else transpose_op(x, perm=(*[i for i in range(rank) if i != at], at))

@@ -6,30 +6,36 @@ from typing import Any
 
 from treadle import dims as sizes
 from treadle.declare import public
+from treadle.dtypes import int32
 from treadle.errors import InvalidArgumentError, ShapeError
 from treadle.tensor import Tensor
 from treadle_ops.arguments import shape_argument, tensor
+from treadle_ops.assertions import assert_equal
+from treadle_ops.called_function import subject
+from treadle_ops.casting import cast
 from treadle_ops.convolution import conv_backprop_filter_op, conv_backprop_input_op, convolve, pair
+from treadle_ops.equal_sizes import with_equal_sizes
+from treadle_ops.fourier import size_along
 from treadle_ops.joining import unstack_op
-from treadle_ops.shaping import reshape_op
+from treadle_ops.shaping import ensure_shape_op, reshape_op
 from treadle_ops.window import as_shape, attributes, channels_first, channels_last, full_shape, is_channels_first, sizes_of
 
 
 def _grouped(filters: Any) -> Any:
     """Filters ``(height, width, channels, multiplier)`` as those of a convolution with a group per channel, ``(height, width, 1, outputs)``."""
     if filters.dims is not None and len(filters.dims) != 4:
-        raise ShapeError(f"the depthwise filters have shape {filters.shape}; expected rank 4: height, width, channels and channel multiplier")
+        raise ShapeError(
+            f"{subject()}the depthwise filters have shape {filters.shape}; expected rank 4: height, width, channels and channel multiplier"
+        )
     height, width = sizes_of(filters, 4)[:2]
     return reshape_op(filters, as_shape([height, width, 1, -1]))
 
 
-def _require_channels(x: Any, filters: Any, first: bool) -> None:
+def _with_channels(x: Any, filters: Any, first: bool) -> Any:
     """The kernel would take other channels for groups of several, so they are compared before the filters lose theirs."""
-    if x.dims is None or filters.dims is None or len(x.dims) < 4 or len(filters.dims) != 4:
-        return
-    have, want = x.dims[-3 if first else -1], filters.dims[2]
-    if sizes.known_different(have, want):
-        raise ShapeError(f"depthwise_conv2d: the input has {have} channels and the filters are for {want}; they must be equal")
+    if (x.dims is None or len(x.dims) >= 4) and (filters.dims is None or len(filters.dims) == 4):
+        return with_equal_sizes(x, -3 if first else -1, filters, 2, "the channels of the input and those that the filters are for")
+    return x
 
 
 @public("nn.depthwise_conv2d")
@@ -60,8 +66,7 @@ def depthwise_conv2d(
     """
     first = is_channels_first(data_format, 2)
     x, w = pair(input, filter)
-    _require_channels(x, w, first)
-    return convolve(x, _grouped(w), 2, first, attributes(2, first, strides, padding, dilations))
+    return convolve(_with_channels(x, w, first), _grouped(w), 2, first, attributes(2, first, strides, padding, dilations))
 
 
 @public("nn.depthwise_conv2d_backprop_input")
@@ -150,11 +155,15 @@ def depthwise_conv2d_backprop_filter(
         raise InvalidArgumentError(
             f"depthwise_conv2d_backprop_filter: filter_sizes {list(wanted)} must be 4 sizes: height, width, channels, multiplier"
         )
+    if x.dims is not None and len(x.dims) != 4:
+        raise ShapeError(f"depthwise_conv2d_backprop_filter: input has shape {x.shape}; expected rank 4")
     if first:
         x, g = channels_last(x, 2), channels_last(g, 2)
     height, width, channels, multiplier = wanted
-    if x.dims is not None and len(x.dims) == 4 and type(channels) is int and sizes.known_different(x.dims[-1], channels):
+    if x.dims is not None and type(channels) is int and sizes.known_different(x.dims[-1], channels):
         raise ShapeError(f"depthwise_conv2d_backprop_filter: the input has {x.dims[-1]} channels and filter_sizes are for {channels}")
+    if type(channels) is not int or x.dims is None or type(x.dims[-1]) is not int:
+        assert_equal(size_along(x, -1), cast(channels, int32), message="the channels of the input and those of filter_sizes must be equal")
     merged = as_shape([height, width, 1, channels * multiplier])
     return reshape_op(conv_backprop_filter_op(x, merged, g, **attributes(2, first, strides, padding, dilations)), shape)
 
@@ -202,4 +211,7 @@ def separable_conv2d(
         if sizes.known_different(made, taken):
             raise ShapeError(f"separable_conv2d: the depthwise filters give {made} channels and pointwise_filter takes {taken}; they must be equal")
     between = depthwise_conv2d(x, depthwise, strides, padding, data_format, dilations)
+    if pointwise.dims is None or any(type(d) is not int for d in pointwise.dims[:2]):
+        pointwise = ensure_shape_op(pointwise, shape=(1, 1, None, None))
+    between = with_equal_sizes(between, -3 if first else -1, pointwise, 2, "the channels that depthwise_filter gives and pointwise_filter takes")
     return convolve(between, pointwise, 2, first, attributes(2, first, 1, "VALID", None))

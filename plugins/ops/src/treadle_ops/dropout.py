@@ -13,6 +13,7 @@ from treadle.tensor import Tensor
 from treadle.variable import Variable
 from treadle_ops.arguments import shape_argument, tensor
 from treadle_ops.broadcasting import shape_of, sum_like
+from treadle_ops.called_function import subject
 from treadle_ops.casting import cast
 from treadle_ops.comparison import greater_equal
 from treadle_ops.elementwise import divide_op, subtract
@@ -88,9 +89,9 @@ def _dropped(x: Any, rate: Any, noise_shape: Any, key: Any, alg: str) -> Any:
     is_tensor = isinstance(rate, Tensor | Variable)
     if not is_tensor:
         if not isinstance(rate, Real):
-            raise ValueError(f"`rate` must be a scalar or scalar tensor. Received: rate={rate}")
+            raise ValueError(f"{subject()}`rate` must be a scalar or scalar tensor. Received: rate={rate}")
         if not 0 <= rate < 1:
-            raise InvalidArgumentError(f"`rate` must be a scalar tensor or a float in the range [0, 1). Received: rate={rate}")
+            raise InvalidArgumentError(f"{subject()}`rate` must be a scalar tensor or a float in the range [0, 1). Received: rate={rate}")
     values = tensor(x)
     if not values.dtype.is_floating:
         raise DTypeError(f"x has dtype {values.dtype.name}; dropout scales it, so it must be floating. Use td.cast to convert it.")

@@ -10,6 +10,7 @@ from treadle.dims import Dim
 from treadle.dtypes import DType, complex64, complex128
 from treadle.errors import InvalidArgumentError, ShapeError
 from treadle_ops.arguments import static_value, tensor
+from treadle_ops.called_function import subject
 from treadle_ops.casting import cast
 from treadle_ops.complex_numbers import real_op
 from treadle_ops.creation import ones_like, zeros_like
@@ -235,19 +236,19 @@ def eigvalsh_tridiagonal_op(main: Spec, beside: Spec, *, select: str, bounds: Bo
 
 def _bounds_argument(select: str, select_range: Any, size: Any) -> tuple[str, Bounds]:
     if select not in ("a", "i", "v"):
-        raise InvalidArgumentError(f"'select' must have a value in {{'a', 'i', 'v'}}, got {select!r}")
+        raise InvalidArgumentError(f"{subject()}'select' must have a value in {{'a', 'i', 'v'}}, got {select!r}")
     if select == "a":
         return "a", None
     known = static_value(select_range, "select_range") if select_range is not None else None
     if not isinstance(known, tuple) or len(known) != 2:
-        raise InvalidArgumentError(f"select_range must be two numbers for select={select!r}, got {select_range!r}")
+        raise InvalidArgumentError(f"{subject()}select_range must be two numbers for select={select!r}, got {select_range!r}")
     low, high = known
     if select == "v":
         if not low < high:
             raise InvalidArgumentError(f"select_range must be an interval for select='v', got {known}")
         return "v", (float(low), float(high))
     if low > high or low < 0 or (type(size) is int and high >= size):
-        raise InvalidArgumentError(f"select_range {known} is out of range for select='i'; expected two indices from 0 to {size} in order")
+        raise InvalidArgumentError(f"{subject()}select_range {known} is out of range for select='i'; expected two indices from 0 to {size} in order")
     return "i", (int(low), int(high))
 
 

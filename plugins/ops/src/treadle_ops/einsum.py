@@ -17,6 +17,7 @@ from treadle.declare import gradient, op, public
 from treadle.errors import InvalidArgumentError, ShapeError
 from treadle_ops.arguments import static_value, tensor
 from treadle_ops.broadcasting import axis_size, broadcast_to_op, shape_of, sum_to_shape
+from treadle_ops.called_function import subject
 from treadle_ops.elementwise import conj
 from treadle_ops.inference import NUMERIC, same_dtype
 from treadle_ops.run_time_sums import einsum_of_unknown_rank, tensordot_of_unknown_rank
@@ -124,7 +125,7 @@ def parsed(equation: str, ranks: tuple[int | None, ...]) -> Equation:
     text = equation.replace(" ", "")
     left, arrow, right = text.partition("->")
     if any(c not in ".,-" and not (c.isascii() and c.isalpha()) for c in left + right) or "->" in right or "-" in left + right or "," in right:
-        raise InvalidArgumentError(f"Subscripts have incorrect format: {equation}")
+        raise InvalidArgumentError(f"{subject()}Subscripts have incorrect format: {equation}")
     inputs = left.split(",")
     if len(inputs) != len(ranks):
         raise InvalidArgumentError(f"einsum: the equation {equation!r} has {len(inputs)} operands, and {len(ranks)} tensors were given")
@@ -259,6 +260,8 @@ def tensordot(a: Any, b: Any, axes: Any, name: str | None = None) -> Any:
     a = tensor(a, b if hasattr(b, "dtype") else None)
     b = tensor(b, a)
     meeting = static_value(axes, "axes")
+    if not isinstance(meeting, int | tuple):
+        raise InvalidArgumentError(f"tensordot: `axes` must be an integer or two lists of integers, got {axes!r}")
     if a.dims is None or b.dims is None:
         return tensordot_of_unknown_rank(a, b, meeting)
     rank_a, rank_b = len(a.dims), len(b.dims)

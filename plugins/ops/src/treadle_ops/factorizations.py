@@ -16,6 +16,7 @@ from treadle_ops.complex_numbers import real_op
 from treadle_ops.creation import eye_op, ones_like, zeros_like
 from treadle_ops.diagonals import lower_triangle, main_diagonal, upper_triangle, with_main_diagonal
 from treadle_ops.elementwise import add, conj, subtract
+from treadle_ops.equal_sizes import with_equal_sizes
 from treadle_ops.gathering import gather_op
 from treadle_ops.joining import concat_op
 from treadle_ops.linear_inference import matrix_dims, square_dims
@@ -161,11 +162,9 @@ def _arguments(name: str, lower_upper: Any, perm: Any) -> tuple[Any, Any]:
     factors, order = tensor(lower_upper), tensor(perm)
     if factors.dims is not None and (len(factors.dims) < 2 or sizes.known_different(factors.dims[-1], factors.dims[-2])):
         raise ShapeError(f"{name}: Input `lower_upper` must be square matrices, not of shape {factors.shape}")
-    if factors.dims is None or order.dims is None:
-        return factors, order
-    if len(order.dims) != len(factors.dims) - 1 or sizes.known_different(order.dims[-1], factors.dims[-1]):
+    if order.dims is not None and (not order.dims or (factors.dims is not None and len(order.dims) != len(factors.dims) - 1)):
         raise ShapeError(f"{name}: `perm` of shape {order.shape} does not fit `lower_upper` of shape {factors.shape}")
-    return factors, order
+    return factors, with_equal_sizes(order, -1, factors, -1, f"{name}: the last sizes of `perm` and `lower_upper`")
 
 
 def _rows_at(x: Any, order: Any) -> Any:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from treadle.conversion import convert_to_tensor
 from treadle.declare import public
 from treadle.dtypes import complex64, float32, int32
 from treadle.errors import InvalidArgumentError, ShapeError
 from treadle.tensor import Tensor
-from treadle_ops.arguments import axes_argument, shape_argument, tensor
+from treadle_ops.arguments import axes_argument, shape_argument, tensor, tensor_argument
 from treadle_ops.broadcasting import shape_op
+from treadle_ops.called_function import subject
 from treadle_ops.division import floordiv
 from treadle_ops.elementwise import multiply
 from treadle_ops.extremes import maximum, minimum
@@ -35,9 +35,9 @@ def lengths_argument(fft_length: Any, count: int) -> list[Any]:
     if isinstance(given, Tensor):
         given = unstack_op(given, num=count, axis=0)
     if len(given) != count:
-        raise ShapeError(f"fft_length has {len(given)} numbers; expected {count}, one per axis of the transform")
+        raise ShapeError(f"{subject()}fft_length has {len(given)} numbers; expected {count}, one per axis of the transform")
     if any(type(n) is int and n < 0 for n in given):
-        raise InvalidArgumentError(f"fft_length must be non-negative, got {list(given)}")
+        raise InvalidArgumentError(f"{subject()}fft_length must be non-negative, got {list(given)}")
     return list(given)
 
 
@@ -49,16 +49,16 @@ def _fitted(x: Any, fft_length: Any, axes: Axes) -> Any:
 
 def _require_rank(x: Any, count: int) -> None:
     if x.dims is not None and len(x.dims) < count:
-        raise ShapeError(f"the input has rank {len(x.dims)}; a transform over {count} axes needs rank {count} or more")
+        raise ShapeError(f"{subject()}the input has rank {len(x.dims)}; a transform over {count} axes needs rank {count} or more")
 
 
 def _to_spectrum(input_tensor: Any, fft_length: Any, axes: Axes, norm: str = "backward") -> Any:
-    x = convert_to_tensor(input_tensor, None, float32)
+    x = tensor_argument(input_tensor, hint=float32)
     return rfft_op(_fitted(x, fft_length, axes), axes=axes, norm=norm)
 
 
 def _to_signal(input_tensor: Any, fft_length: Any, axes: Axes, norm: str = "backward") -> Any:
-    x = convert_to_tensor(input_tensor, None, complex64)
+    x = tensor_argument(input_tensor, hint=complex64)
     _require_rank(x, len(axes))
     if fft_length is None:
         last = size_along(x, axes[-1])
@@ -68,7 +68,7 @@ def _to_signal(input_tensor: Any, fft_length: Any, axes: Axes, norm: str = "back
         *others, length = lengths_argument(fft_length, len(axes))
         spectrum = fit(x, [*others, half(length) if type(length) is int else length // 2 + minimum(length, 1)], axes)
     if type(length) is int and length <= 0 and x.dims is not None and 0 not in x.dims:
-        raise InvalidArgumentError(f"fft_length[-1] must be greater than 0, got {length}")
+        raise InvalidArgumentError(f"{subject()}fft_length[-1] must be greater than 0, got {length}")
     return irfft_op(spectrum, length, axes=axes, norm=norm)
 
 
@@ -187,7 +187,7 @@ def _norm(norm: str | None) -> str:
 
 
 def _over_axes(x: Any, fft_length: Any, axes: Any, norm: str | None, inverse: bool) -> Any:
-    x = convert_to_tensor(x, None, complex64)
+    x = tensor_argument(x, hint=complex64)
     places = _any_axes(x, axes)
     return fft_op(_fitted(x, fft_length, places), axes=places, inverse=inverse, norm=_norm(norm))
 
@@ -265,7 +265,7 @@ def rfftnd(input_tensor: Any, fft_length: Any = None, axes: Any = None, norm: st
     Sources:
         TensorFlow ``tf.signal.rfftnd``.
     """
-    x = convert_to_tensor(input_tensor, None, float32)
+    x = tensor_argument(input_tensor, hint=float32)
     return _to_spectrum(x, fft_length, _some_axes(x, axes), _norm(norm))
 
 
@@ -291,7 +291,7 @@ def irfftnd(input_tensor: Any, fft_length: Any = None, axes: Any = None, norm: s
     Sources:
         TensorFlow ``tf.signal.irfftnd``.
     """
-    x = convert_to_tensor(input_tensor, None, complex64)
+    x = tensor_argument(input_tensor, hint=complex64)
     return _to_signal(x, fft_length, _some_axes(x, axes), _norm(norm))
 
 
@@ -391,7 +391,7 @@ def _shifted(x: Any, axes: Any, sign: int) -> Any:
     if not places:
         return x
     if x.dims is not None and any(not -len(x.dims) <= a < len(x.dims) for a in places):
-        raise InvalidArgumentError(f"axes {list(places)} are out of range for a tensor of rank {len(x.dims)}")
+        raise InvalidArgumentError(f"{subject()}axes {list(places)} are out of range for a tensor of rank {len(x.dims)}")
     halves = [sign * (size_along(x, a) // 2) for a in places]
     return roll_op(x, tuple(halves) if all(type(h) is int for h in halves) else halves, axis=places)
 

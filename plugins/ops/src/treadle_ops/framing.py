@@ -8,8 +8,9 @@ from treadle.contracts.spec import Spec
 from treadle.declare import HostSpec, gradient, op, public
 from treadle.dims import Dim, Size, add, floordiv, known_different, maximum, mul
 from treadle.errors import InvalidArgumentError, ShapeError
-from treadle_ops.arguments import axis_argument, integers_argument, tensor
+from treadle_ops.arguments import axis_argument, integer_argument, tensor
 from treadle_ops.broadcasting import shape_of
+from treadle_ops.called_function import subject
 from treadle_ops.fourier import size_along
 from treadle_ops.inference import NUMERIC, dims_of_value, normalize_axis, require_kind, require_rank
 from treadle_ops.window import as_shape
@@ -22,7 +23,7 @@ def _measures(lengths: Spec) -> tuple[Size, Size]:
     length, step = (Dim.symbol(), Dim.symbol()) if lengths.value is None else lengths.value
     for what, n in (("frame_length", length), ("frame_step", step)):
         if isinstance(n, int) and n < 1:
-            raise InvalidArgumentError(f"{what} must be 1 or more, got {n}")
+            raise InvalidArgumentError(f"{subject()}{what} must be 1 or more, got {n}")
     return length, step
 
 
@@ -102,7 +103,7 @@ def frame(signal: Any, frame_length: Any, frame_step: Any, pad_end: bool = False
     Sources:
         TensorFlow ``tf.signal.frame``.
     """
-    lengths = as_shape([integers_argument(frame_length, "frame_length"), integers_argument(frame_step, "frame_step")])
+    lengths = as_shape([integer_argument(frame_length, "frame_length"), integer_argument(frame_step, "frame_step")])
     return frame_op(tensor(signal), pad_value, lengths, axis=axis_argument(axis), pad_end=bool(pad_end))
 
 
@@ -125,4 +126,4 @@ def overlap_and_add(signal: Any, frame_step: Any, name: str | None = None) -> An
     Sources:
         TensorFlow ``tf.signal.overlap_and_add``.
     """
-    return overlap_and_add_op(tensor(signal), integers_argument(frame_step, "frame_step"))
+    return overlap_and_add_op(tensor(signal), integer_argument(frame_step, "frame_step"))

@@ -13,7 +13,7 @@ from treadle import dims as sizes
 from treadle.contracts.spec import Spec
 from treadle.declare import HostSpec, IndexSpec, gradient, op, public
 from treadle.errors import InvalidArgumentError, ShapeError
-from treadle_ops.arguments import axis_argument, static_value, tensor
+from treadle_ops.arguments import axis_argument, static_integer, tensor
 from treadle_ops.broadcasting import axis_size, shape_of
 from treadle_ops.indexed_slices import IndexedSlices
 from treadle_ops.inference import INTEGER, dims_of_value, normalize_axis, require_kind
@@ -108,7 +108,7 @@ def gather(params: Any, indices: Any, validate_indices: Any = None, axis: Any = 
     Sources:
         TensorFlow ``tf.gather``.
     """
-    batch = batch_dims if type(batch_dims) is int else int(static_value(batch_dims, "batch_dims"))
+    batch = static_integer(batch_dims, "batch_dims")
     if axis is not None:
         at = axis_argument(axis)
     elif batch >= 0:

@@ -9,6 +9,7 @@ from treadle import dims as sizes
 from treadle.dtypes import DType, float16, float32
 from treadle.errors import DTypeError, ShapeError
 from treadle_ops.arguments import tensor
+from treadle_ops.called_function import subject
 from treadle_ops.casting import cast_op
 from treadle_ops.elementwise import multiply
 from treadle_ops.fourier import size_along
@@ -31,7 +32,8 @@ def image_argument(image: Any, what: str = "image", ranks: tuple[int, ...] = (3,
     if x.dims is not None and len(x.dims) not in ranks:
         wanted = " or ".join(map(str, ranks))
         raise ShapeError(
-            f"{what} has shape {x.shape}, of rank {len(x.dims)}; expected rank {wanted}: (height, width, channels), or with a batch in front"
+            f"{subject()}{what} has shape {x.shape}, of rank {len(x.dims)}; expected rank {wanted}: "
+            "(height, width, channels), or with a batch in front"
         )
     return x
 
@@ -80,7 +82,7 @@ def require_channels(x: Any, count: int, what: str = "images") -> Any:
     if x.dims is None:
         return stack_op(unstack_op(x, num=count, axis=-1), axis=-1)
     if not x.dims or sizes.known_different(x.dims[-1], count):
-        raise ShapeError(f"{what} of shape {x.shape} must have {count} channel{'s' if count > 1 else ''} along the last axis")
+        raise ShapeError(f"{subject()}{what} of shape {x.shape} must have {count} channel{'s' if count > 1 else ''} along the last axis")
     return x if type(x.dims[-1]) is int else ensure_shape_op(x, shape=(*(None,) * (len(x.dims) - 1), count))
 
 
@@ -99,7 +101,7 @@ def converted(x: Any, dtype: DType, saturate: bool = False) -> Any:
         return x
     for each in (x.dtype, dtype):
         if not each.is_floating and not each.is_integer:
-            raise DTypeError(f"an image has dtype {each.name}; expected a floating or integer dtype")
+            raise DTypeError(f"{subject()}an image has dtype {each.name}; expected a floating or integer dtype")
     if dtype.is_floating:
         wide = cast_op(x, dtype=dtype)
         return wide if x.dtype.is_floating else multiply(wide, 1.0 / x.dtype.max)

@@ -7,15 +7,17 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from treadle.conversion import convert_to_tensor
 from treadle.declare import public
 from treadle.dtypes import float32
-from treadle.errors import InvalidArgumentError
+from treadle.errors import InvalidArgumentError, ShapeError
 from treadle.inspection import get_static_value
-from treadle.scopes import executing_eagerly
 from treadle_ops.arguments import tensor
 from treadle_ops.assertions import assert_non_negative
 from treadle_ops.broadcasting import shape_of
+from treadle_ops.called_function import checked, subject
 from treadle_ops.casting import cast
 from treadle_ops.clipping import clip_by_value_op
 from treadle_ops.comparison import equal, greater, less
@@ -92,7 +94,7 @@ def grayscale_to_rgb(images: Any, name: str | None = None) -> Any:
 def _linear(name: str, matrix: Any, there: str, here: str) -> Any:
     def function(images: Any) -> Any:
         x = require_channels(tensor(images), 3)
-        require_kind(x, FLOATING, "images")
+        checked(require_kind, x, FLOATING, "images")
         weights = convert_to_tensor(matrix, x.dtype)
         return reshape_op(matmul_op(reshape_op(x, (-1, 3)), weights), shape_of(x))
 
@@ -169,7 +171,7 @@ def rgb_to_hsv(images: Any, name: str | None = None) -> Any:
         TensorFlow ``tf.image.rgb_to_hsv``.
     """
     x = require_channels(tensor(images), 3)
-    require_kind(x, FLOATING, "images")
+    checked(require_kind, x, FLOATING, "images")
     hue, value, extent = _hexagon(x)
     return stack_op([multiply(hue, 1 / 6), _saturation(value, extent), value], axis=-1)
 
@@ -193,7 +195,7 @@ def hsv_to_rgb(images: Any, name: str | None = None) -> Any:
         TensorFlow ``tf.image.hsv_to_rgb``.
     """
     x = require_channels(tensor(images), 3)
-    require_kind(x, FLOATING, "images")
+    checked(require_kind, x, FLOATING, "images")
     hue, saturation, value = unstack_op(x, num=3, axis=-1)
     return _color(multiply(hue, 6), saturation, value)
 
@@ -267,8 +269,8 @@ def adjust_gamma(image: Any, gamma: Any = 1, gain: Any = 1) -> Any:
     known = get_static_value(power)
     if known is None:
         assert_non_negative(power, "gamma must be 0 or more")
-    elif known < 0:
-        raise InvalidArgumentError(f"gamma must be 0 or more, got {gamma}")
+    elif np.any(known < 0):
+        raise InvalidArgumentError(f"{subject()}gamma must be 0 or more, got {gamma}")
     return converted(multiply(cast(gain, colors.dtype), pow_op(colors, power)), x.dtype, saturate=True)
 
 
@@ -286,17 +288,21 @@ def adjust_hue(image: Any, delta: Any, name: str | None = None) -> Any:
 
     Raises:
         ShapeError: there are not 3 channels, or the rank is less than 3.
-        InvalidArgumentError: ``delta`` is out of range; found only outside of a trace.
+        InvalidArgumentError: ``delta`` is out of range; found where its value is known.
 
     Sources:
         TensorFlow ``tf.image.adjust_hue``.
     """
-    if executing_eagerly() and not -1 <= float(delta) <= 1:
-        raise InvalidArgumentError(f"delta must be in the interval [-1, 1], got {delta}")
+    turn = tensor(delta)
+    if turn.dims not in ((), None):
+        raise ShapeError(f"{subject()}delta must be one number, got shape {turn.shape}")
+    known = get_static_value(turn)
+    if known is not None and not -1 <= known <= 1:
+        raise InvalidArgumentError(f"{subject()}delta must be in the interval [-1, 1], got {delta}")
     x = require_channels(image_argument(image, "image", (3, 4, 5, 6, 7, 8)), 3, "image")
     colors = color_floats(x)
     hue, value, extent = _hexagon(colors)
-    turned = add(hue, multiply(cast(delta, colors.dtype), 6))
+    turned = add(hue, multiply(cast(turn, colors.dtype), 6))
     turned = subtract(turned, multiply(6, floor(multiply(turned, 1 / 6))))
     least = subtract(value, extent)
     return converted(stack_op([add(least, multiply(extent, part)) for part in _pure(turned)], axis=-1), x.dtype)

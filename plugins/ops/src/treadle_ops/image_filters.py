@@ -8,6 +8,7 @@ from treadle.declare import public
 from treadle.dtypes import float32
 from treadle.errors import ShapeError
 from treadle_ops.arguments import tensor
+from treadle_ops.called_function import subject
 from treadle_ops.casting import cast_op
 from treadle_ops.elementwise import add, divide_op, multiply, square, subtract
 from treadle_ops.extremes import maximum
@@ -126,7 +127,7 @@ def per_image_standardization(image: Any) -> Any:
     """
     x = tensor(image)
     if x.dims is not None and len(x.dims) < 3:
-        raise ShapeError(f"image has shape {x.shape}, of rank {len(x.dims)}; expected (..., height, width, channels)")
+        raise ShapeError(f"{subject()}image has shape {x.shape}, of rank {len(x.dims)}; expected (..., height, width, channels)")
     colors = color_floats(x)
     wide = colors if colors.dtype is float32 else cast_op(colors, dtype=float32)
     count = 1

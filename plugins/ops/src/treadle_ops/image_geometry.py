@@ -7,7 +7,8 @@ from typing import Any
 from treadle.declare import public
 from treadle.dtypes import float64, int32
 from treadle.errors import InvalidArgumentError
-from treadle_ops.arguments import integers_argument, static_value
+from treadle_ops.arguments import integer_argument, static_integer, static_number
+from treadle_ops.called_function import subject
 from treadle_ops.casting import cast_op
 from treadle_ops.extremes import maximum, minimum
 from treadle_ops.image_arguments import cropped, framed, image_argument, ranked_image, spatial_sizes, unranked
@@ -102,9 +103,7 @@ def rot90(image: Any, k: Any = 1, name: str | None = None) -> Any:
         TensorFlow ``tf.image.rot90``.
     """
     x = image_argument(image)
-    turns = static_value(k, "k")
-    if isinstance(turns, bool) or not isinstance(turns, int):
-        raise InvalidArgumentError(f"k must be an integer scalar, got {k!r}")
+    turns = static_integer(k, "k")
     turns %= 4
     if turns == 1:
         return _swapped(reverse_op(x, axis=(WIDTH,)))
@@ -134,9 +133,9 @@ def central_crop(image: Any, central_fraction: Any) -> Any:
     Sources:
         TensorFlow ``tf.image.central_crop``.
     """
-    fraction = static_value(central_fraction, "central_fraction")
+    fraction = static_number(central_fraction, "central_fraction")
     if not 0.0 < fraction <= 1.0:
-        raise InvalidArgumentError(f"central_fraction must be within (0, 1], got {fraction}")
+        raise InvalidArgumentError(f"{subject()}central_fraction must be within (0, 1], got {fraction}")
     x, given = ranked_image(image)
     if fraction == 1.0:
         return unranked(x, given)
@@ -175,9 +174,9 @@ def resize_with_crop_or_pad(image: Any, target_height: Any, target_width: Any) -
     x, given = ranked_image(image)
     starts, kept, ends = [], [], []
     for size, target, what in zip(spatial_sizes(x), (target_height, target_width), ("target_height", "target_width"), strict=True):
-        wanted = integers_argument(target, what)
+        wanted = integer_argument(target, what)
         if type(wanted) is int and wanted < 1:
-            raise InvalidArgumentError(f"{what} must be 1 or more, got {wanted}")
+            raise InvalidArgumentError(f"{subject()}{what} must be 1 or more, got {wanted}")
         least, most = (min, max) if type(size) is int and type(wanted) is int else (minimum, maximum)
         missing = wanted - size
         before = most(missing // 2, 0)

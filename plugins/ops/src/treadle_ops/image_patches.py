@@ -12,11 +12,13 @@ from treadle.errors import InvalidArgumentError, ShapeError
 from treadle_ops.arguments import shape_argument, tensor
 from treadle_ops.axis_extremes import reduce_max, reduce_min
 from treadle_ops.broadcasting import shape_of
+from treadle_ops.called_function import checked, subject
 from treadle_ops.casting import cast_op
 from treadle_ops.clipping import clip_by_value_op
 from treadle_ops.comparison import equal, greater_equal, less_equal
 from treadle_ops.creation import zeros_op
 from treadle_ops.elementwise import add, divide_op, multiply, square, subtract
+from treadle_ops.equal_sizes import with_equal_sizes
 from treadle_ops.extremes import maximum, minimum
 from treadle_ops.fourier import size_along
 from treadle_ops.gathering import gather_op
@@ -65,7 +67,7 @@ def _(ctx: Any, u: Any) -> Any:
 def _window_argument(values: Any, rank: int, what: str) -> tuple[int, ...]:
     given = shape_argument(values)
     if not isinstance(given, tuple) or len(given) != rank + 2:
-        raise InvalidArgumentError(f"{what} must be {rank + 2} integers, one per axis of the input, got {values!r}")
+        raise InvalidArgumentError(f"{subject()}{what} must be {rank + 2} integers, one per axis of the input, got {values!r}")
     return per_axis(given, rank, False, what)
 
 
@@ -232,10 +234,10 @@ def _wide(size: Any) -> Any:
 
 def _require_boxes(boxes: Any, owners: Any) -> Any:
     if boxes.dims is not None and (len(boxes.dims) != 2 or sizes.known_different(boxes.dims[1], 4)):
-        raise ShapeError(f"boxes have shape {boxes.shape}; expected (n, 4)")
+        raise ShapeError(f"{subject()}boxes have shape {boxes.shape}; expected (n, 4)")
     if boxes.dims is not None and owners.dims is not None and (len(owners.dims) != 1 or sizes.known_different(owners.dims[0], boxes.dims[0])):
-        raise ShapeError(f"box_indices of shape {owners.shape} do not fit boxes of shape {boxes.shape}; expected one integer per box")
-    return boxes
+        raise ShapeError(f"{subject()}box_indices of shape {owners.shape} do not fit boxes of shape {boxes.shape}; expected one integer per box")
+    return with_equal_sizes(boxes, 0, owners, 0, "the numbers of boxes and of box_indices")
 
 
 def _crop_size(size: Any) -> Any:
@@ -243,11 +245,11 @@ def _crop_size(size: Any) -> Any:
     if isinstance(wanted, tuple | list):
         if len(wanted) == 2:
             if any(type(n) is int and n < 1 for n in wanted):
-                raise InvalidArgumentError(f"crop_size must be positive, got {list(wanted)}")
+                raise InvalidArgumentError(f"{subject()}crop_size must be positive, got {list(wanted)}")
             return wanted
     elif wanted.dims == (2,):
         return unstack_op(wanted, num=2, axis=0)
-    raise ShapeError(f"crop_size must be two integers, height and width, got {size!r}")
+    raise ShapeError(f"{subject()}crop_size must be two integers, height and width, got {size!r}")
 
 
 # ---------------------------------------------------------------------- glimpses
@@ -292,9 +294,9 @@ def extract_glimpse(
         TensorFlow ``tf.image.extract_glimpse``.
     """
     if noise not in ("uniform", "gaussian", "zero"):
-        raise InvalidArgumentError(f"noise must be 'uniform', 'gaussian' or 'zero', got {noise!r}")
+        raise InvalidArgumentError(f"{subject()}noise must be 'uniform', 'gaussian' or 'zero', got {noise!r}")
     x = image_argument(input, "input", (4,))
-    require_kind(x, FLOATING, "input")
+    checked(require_kind, x, FLOATING, "input")
     height, width = _crop_size(size)
     fill = _noise(x, as_shape([size_along(x, 0), height, width, size_along(x, 3)]), noise)
     return extract_glimpse_op(x, fill, offsets, centered=bool(centered), normalized=bool(normalized))

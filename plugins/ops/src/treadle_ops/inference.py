@@ -137,6 +137,8 @@ def dims_of_value(shape: Spec) -> Dims:
     if shape.value is not None:
         value = shape.value if isinstance(shape.value, tuple) else (shape.value,)
         for size in value:
+            if isinstance(size, tuple):
+                raise ShapeError(f"a shape must be a vector of integers, got {list(value)}")
             if isinstance(size, int) and size < 0:
                 raise ShapeError(f"the shape {list(value)} has the negative size {size}; sizes are 0 or more")
         return tuple(value)

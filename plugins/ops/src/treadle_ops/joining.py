@@ -13,8 +13,9 @@ from treadle.dims import Dim, Size, add, floordiv, known_different, mul, unify
 from treadle.errors import InvalidArgumentError, ShapeError
 from treadle.shapes import TensorShape
 from treadle.tensor import Tensor
-from treadle_ops.arguments import axes_or_tensor, axis_argument, integers_argument, tensor
+from treadle_ops.arguments import axes_or_tensor, axis_argument, integers_argument, static_integer, tensor
 from treadle_ops.broadcasting import sizes_along
+from treadle_ops.called_function import checked
 from treadle_ops.flow import identity
 from treadle_ops.inference import common_dims, normalize_axis, same_dtype
 from treadle_ops.known import carried, known, value_of
@@ -315,8 +316,8 @@ def unstack(value: Any, num: int | None = None, axis: Any = 0, name: str = "unst
     x = tensor(value)
     at = axis_argument(axis)
     if x.dims is not None and num is None:
-        size = x.dims[normalize_axis(at, len(x.dims))]
+        size = x.dims[checked(normalize_axis, at, len(x.dims))]
         num = size if isinstance(size, int) else None
     if num is None:
         raise InvalidArgumentError(f"unstack: the size of axis {at} of shape {x.shape} is not known while tracing; give it as `num`")
-    return unstack_op(x, num=int(num), axis=at)
+    return unstack_op(x, num=static_integer(num, "num"), axis=at)

@@ -13,6 +13,7 @@ from treadle.errors import ShapeError
 from treadle.functions.branches import cond
 from treadle_ops.arguments import tensor
 from treadle_ops.broadcasting import broadcast_to_op, shape_op, sizes_along, sum_like
+from treadle_ops.called_function import checked
 from treadle_ops.casting import cast
 from treadle_ops.comparison import greater_equal, less
 from treadle_ops.creation import eye_op
@@ -212,7 +213,7 @@ def banded_triangular_solve(bands: Any, rhs: Any, lower: bool = True, adjoint: b
         TensorFlow ``tf.linalg.banded_triangular_solve``.
     """
     bands = tensor(bands, rhs if hasattr(rhs, "dtype") else None)
-    _, count, _, _ = matrix_dims(bands, "bands")
+    _, count, _, _ = checked(matrix_dims, bands, "bands")
     rhs = tensor(rhs, bands)
     if type(count) is not int:
         return triangular_solve_op(_of_bands(bands, lower), rhs, lower=bool(lower), adjoint=bool(adjoint))
@@ -308,7 +309,7 @@ def lstsq(matrix: Any, rhs: Any, l2_regularizer: Any = 0.0, fast: bool = True, n
     b = tensor(rhs, a)
     if not fast:
         return lstsq_op(a, b)
-    matrix_dims(a, "the matrix")
+    checked(matrix_dims, a, "the matrix")
     ((rows,), (columns,)) = (sizes_along([a], axis) for axis in (-2, -1))
     if type(rows) is int and type(columns) is int:
         return _by_normal_equations(a, b, l2_regularizer, rows >= columns, min(rows, columns))

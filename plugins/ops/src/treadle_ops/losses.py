@@ -13,6 +13,7 @@ from treadle.errors import DTypeError, InvalidArgumentError, ShapeError
 from treadle_ops.arguments import tensor
 from treadle_ops.assertions import assert_non_negative
 from treadle_ops.broadcasting import shape_of
+from treadle_ops.called_function import subject
 from treadle_ops.casting import cast
 from treadle_ops.comparison import greater_equal, less_equal
 from treadle_ops.elementwise import add, exp, log, multiply, negative, subtract
@@ -116,7 +117,7 @@ def _require_same_shape(x: Any, what: str, y: Any, other: str) -> None:
     if x.dims == y.dims or x.dims is None or y.dims is None:
         return
     if len(x.dims) != len(y.dims) or any(sizes.known_different(a, b) for a, b in zip(x.dims, y.dims, strict=True)):
-        raise ShapeError(f"{what} have the shape {x.shape}, {other} {y.shape}; they must be equal")
+        raise ShapeError(f"{subject()}{what} have the shape {x.shape}, {other} {y.shape}; they must be equal")
 
 
 # ---------------------------------------------------------------------- Poisson

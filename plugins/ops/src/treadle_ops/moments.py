@@ -12,10 +12,11 @@ from treadle.inspection import get_static_value
 from treadle.symbolic import SymbolicTensor
 from treadle_ops.arguments import axes_argument, integers_argument, tensor
 from treadle_ops.broadcasting import broadcast_to_op, shape_of
+from treadle_ops.called_function import checked
 from treadle_ops.casting import cast, cast_op
 from treadle_ops.elementwise import add, divide_op, multiply, reciprocal, square, squared_difference, subtract
 from treadle_ops.flow import stop_gradient
-from treadle_ops.inference import FLOATING, normalize_axes, reduced, require_kind
+from treadle_ops.inference import FLOATING, normalize_axes, normalize_axis, reduced, require_kind
 from treadle_ops.normalization import standardize
 from treadle_ops.reductions import divided_by_count, kept, reduce_mean, reduce_sum_op, reduced_count
 from treadle_ops.shaping import reshape_op, squeeze_op
@@ -144,7 +145,7 @@ def sufficient_statistics(x: Any, axes: Any, shift: Any = None, keepdims: bool =
     values = tensor(x)
     axis = axes_argument(integers_argument(axes, "axes")) or ()
     if values.dims is not None:
-        axis = tuple(sorted({normalize_axes(a, len(values.dims))[0] for a in axis}))
+        axis = tuple(sorted({checked(normalize_axis, a, len(values.dims)) for a in axis}))
     count = _count(values, axis)
     if shift is None:
         return count, _sum(values, axis, bool(keepdims)), _sum(square(values), axis, bool(keepdims)), None

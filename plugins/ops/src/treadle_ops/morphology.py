@@ -8,6 +8,7 @@ from treadle import dims as sizes
 from treadle.contracts.spec import Spec
 from treadle.declare import gradient, op, public
 from treadle.errors import InvalidArgumentError, ShapeError
+from treadle_ops.called_function import subject
 from treadle_ops.convolution import pair
 from treadle_ops.elementwise import negative
 from treadle_ops.inference import REAL, require_rank, same_dtype
@@ -100,7 +101,7 @@ def _(ctx: Any, u: Any) -> Any:
 
 def _attributes(strides: Any, padding: Any, data_format: str, dilations: Any) -> dict[str, Any]:
     if data_format != "NHWC":
-        raise InvalidArgumentError(f"data_format {data_format!r} is not known to morphology; expected 'NHWC'")
+        raise InvalidArgumentError(f"{subject()}data_format {data_format!r} is not known to morphology; expected 'NHWC'")
     return {
         "strides": per_axis(strides, 2, False, "strides"),
         "padding": padding_argument(padding, 2, False, explicit=False),

@@ -9,8 +9,9 @@ from treadle import dims as sizes
 from treadle.contracts.spec import Spec
 from treadle.declare import gradient, op, public
 from treadle.errors import InvalidArgumentError, ShapeError
-from treadle_ops.arguments import tensor
+from treadle_ops.arguments import static_integer, tensor
 from treadle_ops.broadcasting import axis_size, sum_like
+from treadle_ops.called_function import checked, subject
 from treadle_ops.casting import cast
 from treadle_ops.complex_numbers import complex_op, imag_op, real_op
 from treadle_ops.elementwise import add, multiply, negative, square
@@ -77,7 +78,7 @@ def batch_normalization(x: Any, mean: Any, variance: Any, offset: Any, scale: An
         factors.append(tensor(scale, spread))
     shifts = [] if offset is None else [tensor(offset, spread)]
     if spread.dtype is not values.dtype:
-        same_dtype(spread, center, *factors, *shifts)
+        checked(same_dtype, spread, center, *factors, *shifts)
         center, factors, shifts = cast(center, values.dtype), [cast(f, values.dtype) for f in factors], [cast(s, values.dtype) for s in shifts]
     return standardize(values, [center], factors, shifts)
 
@@ -186,7 +187,7 @@ def local_response_normalization(input: Any, depth_radius: Any = 5, bias: Any = 
         TensorFlow ``tf.nn.local_response_normalization``; Krizhevsky, Sutskever and Hinton, "ImageNet classification with deep convolutional
         neural networks", NIPS 2012.
     """
-    radius = int(depth_radius)
+    radius = static_integer(depth_radius, "depth_radius")
     if radius < 0:
         raise InvalidArgumentError(f"local_response_normalization: depth_radius is {radius}; it must be 0 or more")
     x = tensor(input)
@@ -246,10 +247,10 @@ def bias_add(value: Any, bias: Any, data_format: Any = None, name: str | None = 
     Sources:
         TensorFlow ``tf.nn.bias_add``.
     """
-    if data_format is None or (data_format.startswith("N") and data_format.endswith("C")):
+    if data_format is None or (isinstance(data_format, str) and data_format.startswith("N") and data_format.endswith("C")):
         axis = -1
-    elif data_format.startswith("NC"):
+    elif isinstance(data_format, str) and data_format.startswith("NC"):
         axis = 1
     else:
-        raise ValueError(f"`data_format` must be of the form `N...C` or `NC...`. Received: data_format={data_format}")
+        raise ValueError(f"{subject()}`data_format` must be of the form `N...C` or `NC...`. Received: data_format={data_format}")
     return bias_add_op(value, bias, axis=axis)

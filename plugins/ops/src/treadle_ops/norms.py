@@ -13,6 +13,7 @@ from treadle.errors import InvalidArgumentError
 from treadle_ops.arguments import tensor
 from treadle_ops.axis_extremes import reduce_max_op
 from treadle_ops.broadcasting import axis_size, shape_op
+from treadle_ops.called_function import checked, subject
 from treadle_ops.casting import cast
 from treadle_ops.complex_numbers import real_op
 from treadle_ops.elementwise import divide_op, multiply
@@ -53,7 +54,7 @@ def _axes_argument(axis: Any) -> tuple[int, ...] | None:
         return (int(axis),)
     if _is_pair(axis) and all(isinstance(a, int | np.integer) for a in axis) and axis[0] != axis[1]:
         return int(axis[0]), int(axis[1])
-    raise InvalidArgumentError(f"'axis' must be None, an integer, or a tuple of 2 unique integers, got {axis!r}")
+    raise InvalidArgumentError(f"{subject()}'axis' must be None, an integer, or a tuple of 2 unique integers, got {axis!r}")
 
 
 def _order_argument(ord: Any, is_matrix: bool) -> Any:
@@ -65,7 +66,7 @@ def _order_argument(ord: Any, is_matrix: bool) -> Any:
         return ord
     if isinstance(ord, int | float | np.number) and not isinstance(ord, bool) and ord > 0:
         return ord
-    raise InvalidArgumentError(f"'ord' must be a supported vector norm: 'euclidean', inf or a positive number, got {ord!r}")
+    raise InvalidArgumentError(f"{subject()}'ord' must be a supported vector norm: 'euclidean', inf or a positive number, got {ord!r}")
 
 
 @public("norm", "linalg.norm")
@@ -122,7 +123,7 @@ def _spectral(x: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
     if x.dims is None:
         return _spectral_of_unknown_rank(x, axes, keepdims)
     rank = len(x.dims)
-    rows, columns = (normalize_axis(a, rank) for a in axes)
+    rows, columns = (checked(normalize_axis, a, rank) for a in axes)
     others = [i for i in range(rank) if i not in (rows, columns)]
     matrices = x if (rows, columns) == (rank - 2, rank - 1) else transpose_op(x, perm=(*others, rows, columns))
     found = reduce_max_op(singular_values(matrices), axis=(-1,), keepdims=False)

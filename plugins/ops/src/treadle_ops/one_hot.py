@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from treadle.contracts.spec import Spec
-from treadle.conversion import convert_to_tensor
 from treadle.declare import HostSpec, IndexSpec, op, public
 from treadle.dims import Dim
 from treadle.dtypes import DType, as_dtype, float32
 from treadle.dtypes import bool as bool_dtype
 from treadle.errors import DTypeError, InvalidArgumentError, ShapeError
-from treadle_ops.arguments import axis_argument, integers_argument
+from treadle_ops.arguments import axis_argument, integer_argument, tensor_argument
+from treadle_ops.called_function import checked
 from treadle_ops.inference import INTEGER, normalize_axis, require_kind, require_rank
 from treadle_ops.masking import where_op
 
@@ -55,16 +55,16 @@ def one_hot(
     Sources:
         TensorFlow ``tf.one_hot``.
     """
-    length = integers_argument(depth, "depth")
+    length = integer_argument(depth, "depth")
     at = -1 if axis is None else axis_argument(axis)
     wanted = None if dtype is None else as_dtype(dtype)
     if on_value is None and off_value is None:
         return one_hot_op(indices, length, axis=at, dtype=wanted or float32)
-    on, off = (None if value is None else convert_to_tensor(value, dtype_hint=wanted) for value in (on_value, off_value))
+    on, off = (None if value is None else tensor_argument(value, hint=wanted) for value in (on_value, off_value))
     for value in (on, off):
         if value is not None:
             wanted = wanted or value.dtype
-            require_rank(Spec(value.dims, value.dtype), 0, "a value")
+            checked(require_rank, Spec(value.dims, value.dtype), 0, "on_value or off_value")
             if value.dtype is not wanted:
                 raise DTypeError(
                     f"one_hot: a value has dtype {value.dtype.name} where {wanted.name} is wanted; on_value, off_value and dtype must agree"

@@ -10,7 +10,7 @@ from treadle.contracts.spec import Spec
 from treadle.declare import HostSpec, IndexSpec, gradient, op, public
 from treadle.dims import Dim
 from treadle.errors import InvalidArgumentError, ShapeError
-from treadle_ops.arguments import static_value
+from treadle_ops.arguments import static_integer
 from treadle_ops.broadcasting import shape_of
 from treadle_ops.gathering import gather_op
 from treadle_ops.inference import INTEGER, dims_of_value, require_kind, same_dtype
@@ -70,7 +70,7 @@ def dynamic_partition(data: Any, partitions: Any, num_partitions: int, name: str
     Sources:
         TensorFlow ``tf.dynamic_partition``.
     """
-    return dynamic_partition_op(data, partitions, num_partitions=int(static_value(num_partitions, "num_partitions")))
+    return dynamic_partition_op(data, partitions, num_partitions=static_integer(num_partitions, "num_partitions"))
 
 
 @op("dynamic_stitch", can_fail=True)

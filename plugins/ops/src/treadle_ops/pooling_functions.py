@@ -8,6 +8,7 @@ from treadle.declare import public
 from treadle.dtypes import as_dtype, int64
 from treadle.errors import InvalidArgumentError, ShapeError
 from treadle_ops.arguments import tensor
+from treadle_ops.called_function import subject
 from treadle_ops.pooling import MaxPoolWithArgmax, avg_pool_op, max_pool_op, max_pool_with_argmax_op
 from treadle_ops.shaping import ensure_shape_op, expand_dims_op, reshape_op
 from treadle_ops.window import (
@@ -76,7 +77,7 @@ def _spatial_rank(x: Any, data_format: str | None) -> int:
     if rank is None:
         raise InvalidArgumentError("the rank of the input is not known while tracing; give it a shape with td.ensure_shape, or give data_format")
     if not 1 <= rank <= 3:
-        raise ShapeError(f"the input has shape {x.shape}; expected rank 3, 4 or 5: batch, 1 to 3 spatial axes and channels")
+        raise ShapeError(f"{subject()}the input has shape {x.shape}; expected rank 3, 4 or 5: batch, 1 to 3 spatial axes and channels")
     return rank
 
 
@@ -379,9 +380,9 @@ def pool(
     kind = {"MAX": max_pool_op, "AVG": avg_pool_op}.get(pooling_type)
     if kind is None:
         raise InvalidArgumentError(f"pooling_type {pooling_type!r} is not known; expected 'MAX' or 'AVG'")
-    rank = len(window_shape)
+    rank = len(window_shape) if isinstance(window_shape, list | tuple) else 0
     if not 1 <= rank <= 3:
-        raise InvalidArgumentError(f"window_shape {list(window_shape)} must be 1, 2 or 3 sizes")
+        raise InvalidArgumentError(f"{subject()}window_shape {window_shape!r} must be 1, 2 or 3 sizes")
     window = per_axis(window_shape, rank, first, "window_shape")
     steps, rates = per_axis(strides, rank, first, "strides"), per_axis(dilations, rank, first, "dilations")
     if max(steps) > 1 and max(rates) > 1:
@@ -389,5 +390,5 @@ def pool(
     if padding == "SAME" and max(rates) > 1:
         raise InvalidArgumentError(f"pooling with 'SAME' padding and dilations {list(rates)} is not offered; use padding='VALID' on a padded input")
     if any(s > k for s, k in zip(steps, window, strict=True)):
-        raise InvalidArgumentError(f"strides {list(steps)} are larger than window_shape {list(window)}; windows must not leave gaps")
+        raise InvalidArgumentError(f"{subject()}strides {list(steps)} are larger than window_shape {list(window)}; windows must not leave gaps")
     return _pool(kind, x, rank, window, steps, padding, first, rates)

@@ -6,7 +6,6 @@ import enum
 import operator
 from typing import Any
 
-from treadle.conversion import convert_to_tensor
 from treadle.declare import public
 from treadle.dtypes import DType, as_dtype
 from treadle.errors import DTypeError
@@ -14,8 +13,9 @@ from treadle.state import LOCAL
 from treadle.tensor import Tensor
 from treadle.variable import Variable
 from treadle_ops import random_state
-from treadle_ops.arguments import shape_argument, tensor
+from treadle_ops.arguments import shape_argument, tensor, tensor_argument
 from treadle_ops.broadcasting import shape_op
+from treadle_ops.called_function import subject
 from treadle_ops.joining import concat_op
 from treadle_ops.randomness import PHILOX, THREEFRY, random_key
 
@@ -63,7 +63,9 @@ def seed_argument(seed: Any) -> Any:
         DTypeError: it is no number at all.
     """
     if seed is None or isinstance(seed, str | bytes):
-        raise DTypeError(f"a seed must be two integers, not {seed!r}")
+        raise DTypeError(f"{subject()}a seed must be two integers, not {seed!r}")
+    if isinstance(seed, Tensor) and not seed.dtype.is_integer:
+        raise DTypeError(f"{subject()}a seed must be two integers, not of dtype {seed.dtype.name}")
     if isinstance(seed, list | tuple) and all(hasattr(s, "__index__") and not isinstance(s, Tensor | Variable | bool) for s in seed):
         return tuple(operator.index(s) for s in seed)
     return seed
@@ -76,7 +78,7 @@ def parameter(value: Any, dtype: DType) -> Any:
 
 def tensor_of(value: Any, dtype: DType) -> Any:
     """A value converted to a dtype, as TensorFlow converts: Python numbers and lists, not tensors of another one."""
-    return convert_to_tensor(value, dtype)
+    return tensor_argument(value, dtype)
 
 
 def outer_shape(shape: Any, inner: Any) -> Any:

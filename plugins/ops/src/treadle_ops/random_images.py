@@ -10,8 +10,9 @@ from treadle.declare import public
 from treadle.dtypes import float32, int32
 from treadle.errors import InvalidArgumentError, ShapeError
 from treadle.tensor import Tensor
-from treadle_ops.arguments import shape_argument, tensor
+from treadle_ops.arguments import shape_argument, static_number, tensor
 from treadle_ops.broadcasting import shape_op
+from treadle_ops.called_function import subject
 from treadle_ops.comparison import equal, greater, less
 from treadle_ops.division import floormod
 from treadle_ops.elementwise import add, subtract
@@ -46,18 +47,20 @@ def _stateless(seed: Any) -> Drawn:
 
 
 def _within(max_delta: Any, most: float | None = None) -> Any:
-    if max_delta < 0:
-        raise InvalidArgumentError(f"max_delta must be non-negative, got {max_delta}")
+    max_delta = static_number(max_delta, "max_delta")
+    if not max_delta >= 0:
+        raise InvalidArgumentError(f"{subject()}max_delta must be non-negative, got {max_delta}")
     if most is not None and max_delta > most:
         raise InvalidArgumentError(f"max_delta must be {most} or less, got {max_delta}")
     return -max_delta, max_delta
 
 
 def _factors(lower: Any, upper: Any) -> Any:
+    lower, upper = static_number(lower, "lower"), static_number(upper, "upper")
     if upper <= lower:
-        raise InvalidArgumentError(f"upper must be greater than lower, got {upper} and {lower}")
+        raise InvalidArgumentError(f"{subject()}upper must be greater than lower, got {upper} and {lower}")
     if lower < 0:
-        raise InvalidArgumentError(f"lower must be non-negative, got {lower}")
+        raise InvalidArgumentError(f"{subject()}lower must be non-negative, got {lower}")
     return lower, upper
 
 
@@ -197,9 +200,11 @@ def _cropped(value: Any, size: Any, drawn: Drawn) -> Any:
     wanted = shape_argument(size)
     if x.dims is not None and isinstance(wanted, tuple):
         if len(wanted) != len(x.dims):
-            raise ShapeError(f"size {list(wanted)} has {len(wanted)} numbers for the {len(x.dims)} axes of shape {x.shape}; give one for each axis")
+            raise ShapeError(
+                f"{subject()}size {list(wanted)} has {len(wanted)} numbers for the {len(x.dims)} axes of shape {x.shape}; give one for each axis"
+            )
         if any(type(n) is int and type(d) is int and n > d for n, d in zip(wanted, x.dims, strict=True)):
-            raise InvalidArgumentError(f"size {list(wanted)} is larger than the value of shape {x.shape}; need value.shape >= size")
+            raise InvalidArgumentError(f"{subject()}size {list(wanted)} is larger than the value of shape {x.shape}; need value.shape >= size")
     sizes = convert_to_tensor(wanted) if not isinstance(wanted, Tensor) else wanted
     dtype = sizes.dtype if sizes.dtype.is_integer else int32
     room = add(subtract(shape_op(x, out_type=dtype), sizes), 1)

@@ -33,8 +33,9 @@ from treadle.errors import DTypeError, InvalidArgumentError, ShapeError
 from treadle.inspection import get_static_value
 from treadle.state import LOCAL
 from treadle.tensor import Tensor
-from treadle_ops.arguments import axis_argument, integers_argument, tensor
+from treadle_ops.arguments import axis_argument, integer_argument, tensor, tensor_argument
 from treadle_ops.broadcasting import sum_like
+from treadle_ops.called_function import blame
 from treadle_ops.casting import cast
 from treadle_ops.elementwise import multiply
 from treadle_ops.inference import NUMERIC, broadcast, normalize_axis, same_dtype
@@ -131,7 +132,11 @@ def _end(value: Any, wanted: DType | None) -> Any:
     """
     if hasattr(type(value), "__treadle_tensor__"):
         value = convert_to_tensor(value)
-    end = value if isinstance(value, Tensor) else host_array(value, wanted, None)
+    try:
+        end = value if isinstance(value, Tensor) else host_array(value, wanted, None)
+    except (TypeError, ValueError) as error:
+        blame(error, value)
+        raise
     if end is None or _dtype_of(end) not in _HIERARCHY or (wanted is not None and wanted not in _HIERARCHY):
         raise DTypeError(f"range: start, limit, delta and the dtype of the result must be real, got {value!r} and dtype {wanted}")
     if end.ndim:
@@ -203,5 +208,5 @@ def linspace(start: Any, stop: Any, num: Any, name: str | None = None, axis: Any
     """
     first = tensor(start)
     return linspace_op(
-        first, convert_to_tensor(stop, None if isinstance(stop, Tensor) else first.dtype), integers_argument(num, "num"), axis=axis_argument(axis)
+        first, stop if isinstance(stop, Tensor) else tensor_argument(stop, first.dtype), integer_argument(num, "num"), axis=axis_argument(axis)
     )

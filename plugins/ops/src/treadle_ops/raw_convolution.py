@@ -54,11 +54,13 @@ def conv(
         raise InvalidArgumentError(f"conv: data_format {data_format!r} is not known; expected 'CHANNELS_LAST' or 'CHANNELS_FIRST'")
     first = data_format == "CHANNELS_FIRST"
     x, w = pair(input, filter)
-    rank = len(strides) - 2
+    rank = len(strides) - 2 if isinstance(strides, list | tuple) else None
     if rank not in (1, 2, 3):
-        raise InvalidArgumentError(f"conv: strides {list(strides)} must have one number per axis: batch, 1 to 3 spatial axes and channels")
+        raise InvalidArgumentError(f"conv: strides {strides!r} must have one number per axis: batch, 1 to 3 spatial axes and channels")
     if x.dims is not None and len(x.dims) != batch_dims + rank + 1:
         raise ShapeError(f"conv: input of shape {x.shape} does not have {batch_dims} batch axes, {rank} spatial axes and channels")
+    if w.dims is not None and len(w.dims) != rank + 2:
+        raise ShapeError(f"conv: filter of shape {w.shape} must have rank {rank + 2}: {rank} spatial axes, input and output channels")
     if x.dims is not None and w.dims is not None:
         channels, inner = x.dims[batch_dims if first else -1], w.dims[-2]
         if sizes.known_different(channels, sizes.mul(inner, groups)):

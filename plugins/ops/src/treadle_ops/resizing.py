@@ -13,6 +13,7 @@ from treadle.dtypes import float32, int32
 from treadle.errors import InvalidArgumentError, ShapeError
 from treadle.tensor import Tensor
 from treadle_ops.arguments import shape_argument
+from treadle_ops.called_function import subject
 from treadle_ops.casting import cast_op
 from treadle_ops.elementwise import divide_op, multiply, subtract
 from treadle_ops.extremes import maximum, minimum
@@ -79,7 +80,7 @@ def _size_argument(size: Any) -> list[Any]:
             raise ShapeError(f"size must be a vector of two integers, height and width, not a tensor of shape {wanted.shape}")
         return list(unstack_op(wanted, num=2, axis=0))
     if len(wanted) != 2:
-        raise ShapeError(f"size must be two integers, height and width, got {size!r}")
+        raise ShapeError(f"{subject()}size must be two integers, height and width, got {size!r}")
     return list(wanted)
 
 
@@ -172,7 +173,7 @@ def resize_with_pad(image: Any, target_height: Any, target_width: Any, method: s
 def _target(value: Any, what: str) -> Any:
     (wanted,) = shape_argument([value])
     if type(wanted) is int and wanted < 1:
-        raise InvalidArgumentError(f"{what} must be 1 or more, got {wanted}")
+        raise InvalidArgumentError(f"{subject()}{what} must be 1 or more, got {wanted}")
     return wanted
 
 

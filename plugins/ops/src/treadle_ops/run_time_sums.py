@@ -11,10 +11,10 @@ from typing import Any
 
 from treadle.dtypes import int32
 from treadle.errors import InvalidArgumentError
-from treadle_ops.assertions import assert_equal
-from treadle_ops.broadcasting import axis_size, broadcast_to_op, shape_op
+from treadle_ops.broadcasting import broadcast_to_op, shape_op
 from treadle_ops.creation import ones_op
-from treadle_ops.joining import concat_op, stack_op
+from treadle_ops.equal_sizes import equal_sizes
+from treadle_ops.joining import concat_op
 from treadle_ops.products import matmul_op
 from treadle_ops.reductions import reduce_prod_op
 from treadle_ops.run_time_axes import reduced_shape, rows_of_axes
@@ -91,9 +91,8 @@ def tensordot_of_unknown_rank(a: Any, b: Any, axes: Any) -> Any:
     first, second = ((each,) if isinstance(each, int) else each for each in axes)
     if len(first) != len(second):
         raise InvalidArgumentError(f"Different number of contraction axes `a` and `b`, {len(first)} != {len(second)}.")
-    if first:
-        meeting = (stack_op([axis_size(x, axis=axis) for axis in each], axis=0) for x, each in ((a, first), (b, second)))
-        assert_equal(*meeting, message=f"tensordot: the sizes of axes {list(first)} of a and {list(second)} of b must be equal")
+    for axis, other in zip(first, second, strict=True):
+        a = equal_sizes(a, b, axis=axis, other=other, what=f"tensordot: the sizes of axis {axis} of a and axis {other} of b")
     product = matmul_op(rows_of_axes(a, first, as_named=True), rows_of_axes(b, second, as_named=True), transpose_b=True)
     left = [reduced_shape(shape_op(x, out_type=int32), each, keepdims=False) for x, each in ((a, first), (b, second))]
     return reshape_op(product, concat_op(left, axis=0))

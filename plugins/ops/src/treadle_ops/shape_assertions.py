@@ -18,6 +18,7 @@ from treadle.tensor import Tensor
 from treadle.variable import Variable
 from treadle_ops.arguments import tensor
 from treadle_ops.program_order import no_op
+from treadle_ops.called_function import subject
 
 
 @op("assert_rank", effect="writes", can_fail=True, spec_only=True)
@@ -131,7 +132,7 @@ def assert_scalar(tensor: Any, message: str | None = None, name: str | None = No
     """
     shape = _tensor(tensor).shape
     if shape.rank != 0:
-        raise ShapeError(f"{f'{message}. ' if message else ''}Expected scalar shape, saw shape: {shape}.")
+        raise ShapeError(f"{subject()}{f'{message}. ' if message else ''}Expected scalar shape, saw shape: {shape}.")
 
 
 _tensor = tensor

@@ -16,6 +16,7 @@ from treadle.shapes import TensorShape
 from treadle.tensor import Tensor
 from treadle_ops.arguments import axes_argument, axes_or_tensor, axis_argument, dtype_argument, shape_argument, tensor
 from treadle_ops.broadcasting import broadcast_to_op, shape_of, shape_op
+from treadle_ops.called_function import subject
 from treadle_ops.elementwise import conj
 from treadle_ops.flow import identity
 from treadle_ops.inference import dims_of_value, normalize_axes, normalize_axis
@@ -47,7 +48,7 @@ def reshape_op(x: Spec, shape: HostSpec) -> Spec:
     wanted: list[Size] = list(value) if isinstance(value, tuple) else [value]
     unknown = [i for i, d in enumerate(wanted) if isinstance(d, int) and d == -1]
     if any(isinstance(d, int) and d < -1 for d in wanted):
-        raise ShapeError(f"reshape to {list(value)}: a size is negative; sizes are 0 or more, or -1 once for what is left")
+        raise ShapeError(f"{subject()}reshape to {list(value)}: a size is negative; sizes are 0 or more, or -1 once for what is left")
     if len(unknown) > 1:
         raise ShapeError(f"reshape to {list(value)}: only one size can be -1")
     total = x.size
@@ -64,7 +65,7 @@ def reshape_op(x: Spec, shape: HostSpec) -> Spec:
 def _left_over(total: Size | None, known: Size, x: Spec, value: Any) -> Size:
     if total is None or (isinstance(known, int) and known == 0):
         if isinstance(known, int) and known == 0 and isinstance(total, int):
-            raise ShapeError(f"reshape of shape {x.shape} to {list(value)}: -1 cannot be found when another size is 0; give every size")
+            raise ShapeError(f"{subject()}reshape of shape {x.shape} to {list(value)}: -1 cannot be found when another size is 0; give every size")
         return Dim.symbol()
     if isinstance(total, int) and isinstance(known, int):
         if total % known:

@@ -11,6 +11,7 @@ from treadle.dtypes import DType, as_dtype, float32
 from treadle.errors import InvalidArgumentError, ShapeError
 from treadle_ops.arguments import integers_argument, static_value
 from treadle_ops.bessel import bessel_i0e
+from treadle_ops.called_function import subject
 from treadle_ops.casting import cast
 from treadle_ops.elementwise import divide_op, exp, multiply, square, subtract
 from treadle_ops.powers import sqrt
@@ -39,7 +40,7 @@ def _length(length: Spec) -> Size:
 def _arguments(window_length: Any, dtype: Any) -> tuple[Any, DType]:
     wanted = as_dtype(dtype)
     if not wanted.is_floating:
-        raise InvalidArgumentError(f"dtype must be floating for a window, got {wanted.name}")
+        raise InvalidArgumentError(f"{subject()}dtype must be floating for a window, got {wanted.name}")
     return integers_argument(window_length, "window_length"), wanted
 
 

@@ -14,6 +14,7 @@ from treadle.errors import DTypeError, ShapeError
 from treadle_ops.arguments import tensor
 from treadle_ops.axis_extremes import reduce_max_op
 from treadle_ops.broadcasting import axis_size, sum_like
+from treadle_ops.called_function import subject
 from treadle_ops.casting import cast
 from treadle_ops.comparison import greater
 from treadle_ops.creation import zeros_like
@@ -172,9 +173,9 @@ def _(ctx: Any, g: Any) -> Any:
 
 def _require_matrix(a: Any) -> None:
     if not (a.dtype.is_floating or a.dtype.is_complex):
-        raise DTypeError(f"Input `a` must have `float`-like `dtype` (saw {a.dtype.name}).")
+        raise DTypeError(f"{subject()}Input `a` must have `float`-like `dtype` (saw {a.dtype.name}).")
     if a.dims is not None and len(a.dims) < 2:
-        raise ShapeError(f"Input `a` must have at least 2 dimensions (saw: {len(a.dims)}).")
+        raise ShapeError(f"{subject()}Input `a` must have at least 2 dimensions (saw: {len(a.dims)}).")
 
 
 def _epsilon_of(a: Any, factor: float) -> Any:

@@ -6,13 +6,12 @@ from typing import Any
 
 from treadle import dims
 from treadle.contracts.spec import Spec
-from treadle.conversion import convert_to_tensor
 from treadle.declare import HostSpec, op, public
 from treadle.dims import Dim
 from treadle.dtypes import DType, int32
 from treadle.errors import DTypeError, ShapeError
 from treadle.shapes import TensorShape
-from treadle_ops.arguments import dtype_argument, tensor
+from treadle_ops.arguments import dtype_argument, tensor, tensor_argument
 from treadle_ops.inference import dims_of_value
 
 
@@ -90,7 +89,7 @@ def broadcast_dynamic_shape(shape_x: Any, shape_y: Any) -> Any:
     Sources:
         TensorFlow ``tf.broadcast_dynamic_shape``.
     """
-    x, y = (convert_to_tensor(shape, dtype_hint=int32) for shape in (shape_x, shape_y))
+    x, y = (tensor_argument(shape, hint=int32) for shape in (shape_x, shape_y))
     if x.dtype is not y.dtype or not x.dtype.is_integer:
         raise DTypeError(f"broadcast_dynamic_shape: shapes must be integers of one dtype, got {x.dtype.name} and {y.dtype.name}. Use td.cast.")
     return broadcast_dynamic_shape_op(x, y, out_type=x.dtype)

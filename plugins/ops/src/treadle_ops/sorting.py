@@ -13,6 +13,7 @@ from treadle.dtypes import bool as bool_dtype
 from treadle.errors import DTypeError, InvalidArgumentError, ShapeError
 from treadle_ops.arguments import axis_argument, dtype_argument, integers_argument, tensor
 from treadle_ops.broadcasting import shape_of
+from treadle_ops.called_function import subject
 from treadle_ops.gathering import gather_grad, gather_op
 from treadle_ops.inference import FLOATING, INTEGER, REAL, normalize_axis, require_kind, require_rank, same_dtype
 from treadle_ops.run_time_order import axis_from_back, axis_to_back
@@ -66,7 +67,7 @@ def put_along(g: Any, places: Any, like: Any, axis: int) -> Any:
 
 def _is_descending(direction: Any) -> bool:
     if direction not in _DIRECTIONS:
-        raise ValueError(f"direction is {direction!r}; it must be one of {', '.join(_DIRECTIONS)}")
+        raise ValueError(f"{subject()}direction is {direction!r}; it must be one of {', '.join(_DIRECTIONS)}")
     return bool(direction == "DESCENDING")
 
 
@@ -255,7 +256,7 @@ def searchsorted(sorted_sequence: Any, values: Any, side: str = "left", out_type
         TensorFlow ``tf.searchsorted``.
     """
     if side not in ("left", "right"):
-        raise ValueError(f"side is {side!r}; it must be 'left' or 'right'")
+        raise ValueError(f"{subject()}side is {side!r}; it must be 'left' or 'right'")
     sequence = tensor(sorted_sequence)
     return searchsorted_op(sequence, tensor(values, sequence), side=side, out_type=dtype_argument(out_type, int32))
 

@@ -8,7 +8,7 @@ from treadle.contracts.spec import Spec
 from treadle.declare import HostSpec, gradient, op, public
 from treadle.dims import Dim, Size, add, floordiv, known_different, mod, mul, product
 from treadle.errors import InvalidArgumentError, ShapeError
-from treadle_ops.arguments import integers_argument
+from treadle_ops.arguments import integers_argument, static_integer
 from treadle_ops.inference import require_rank
 
 Geometry = tuple[tuple[Size, ...], tuple[tuple[Size, Size], ...]]
@@ -220,7 +220,7 @@ def depth_to_space(input: Any, block_size: int, data_format: str = "NHWC", name:
     Sources:
         TensorFlow ``tf.nn.depth_to_space``.
     """
-    return depth_to_space_op(input, block_size=int(block_size), data_format=data_format)
+    return depth_to_space_op(input, block_size=static_integer(block_size, "block_size"), data_format=data_format)
 
 
 @public("nn.space_to_depth")
@@ -243,4 +243,4 @@ def space_to_depth(input: Any, block_size: int, data_format: str = "NHWC", name:
     Sources:
         TensorFlow ``tf.nn.space_to_depth``.
     """
-    return space_to_depth_op(input, block_size=int(block_size), data_format=data_format)
+    return space_to_depth_op(input, block_size=static_integer(block_size, "block_size"), data_format=data_format)

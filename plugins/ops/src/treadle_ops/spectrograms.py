@@ -12,7 +12,8 @@ from treadle.dtypes import DType, as_dtype, complex64, float32
 from treadle.errors import InvalidArgumentError, ShapeError
 from treadle.inspection import get_static_value
 from treadle.tensor import Tensor
-from treadle_ops.arguments import integers_argument, static_value
+from treadle_ops.arguments import integer_argument, static_integer, static_number, tensor_argument
+from treadle_ops.called_function import subject
 from treadle_ops.casting import cast
 from treadle_ops.elementwise import divide_op, log, multiply, square
 from treadle_ops.fourier import SIGNAL_OF, fit
@@ -28,14 +29,6 @@ from treadle_ops.tiling import tile_op
 from treadle_ops.window import as_shape
 
 WindowFunction = Callable[..., Any]
-
-
-def _scalar(value: Any, what: str) -> Any:
-    """An integer argument as an int where it is known, else a scalar tensor."""
-    known = integers_argument(value, what)
-    if isinstance(known, tuple) or (isinstance(known, Tensor) and known.dims not in ((), None)):
-        raise ShapeError(f"{what} must be a scalar, got {value!r}")
-    return known
 
 
 def _enclosing_power(length: Any) -> Any:
@@ -78,9 +71,9 @@ def stft(
     Sources:
         TensorFlow ``tf.signal.stft``.
     """
-    x = convert_to_tensor(signals, None, float32)
-    length, step = _scalar(frame_length, "frame_length"), _scalar(frame_step, "frame_step")
-    points = _enclosing_power(length) if fft_length is None else _scalar(fft_length, "fft_length")
+    x = tensor_argument(signals, hint=float32)
+    length, step = integer_argument(frame_length, "frame_length"), integer_argument(frame_step, "frame_step")
+    points = _enclosing_power(length) if fft_length is None else integer_argument(fft_length, "fft_length")
     frames = frame(x, length, step, pad_end=pad_end)
     if window_fn is not None:
         frames = multiply(frames, window_fn(length, dtype=frames.dtype))
@@ -119,11 +112,11 @@ def inverse_stft(
     Sources:
         TensorFlow ``tf.signal.inverse_stft``.
     """
-    x = convert_to_tensor(stfts, None, complex64)
+    x = tensor_argument(stfts, hint=complex64)
     if x.dims is not None and len(x.dims) < 2:
         raise ShapeError(f"inverse_stft: stfts of shape {x.shape} has rank {len(x.dims)}; expected (..., frames, frequencies)")
-    length, step = _scalar(frame_length, "frame_length"), _scalar(frame_step, "frame_step")
-    points = _enclosing_power(length) if fft_length is None else _scalar(fft_length, "fft_length")
+    length, step = integer_argument(frame_length, "frame_length"), integer_argument(frame_step, "frame_step")
+    points = _enclosing_power(length) if fft_length is None else integer_argument(fft_length, "fft_length")
     frames = fit(irfft(x, [points]), (length,), (-1,))
     if window_fn is not None:
         frames = multiply(frames, window_fn(length, dtype=SIGNAL_OF[x.dtype]))
@@ -145,10 +138,12 @@ def inverse_stft_window_fn(frame_step: Any, forward_window_fn: WindowFunction = 
     Sources:
         TensorFlow ``tf.signal.inverse_stft_window_fn``.
     """
-    step = _scalar(frame_step, "frame_step")
+    step = integer_argument(frame_step, "frame_step")
+    if type(step) is int and step < 1:
+        raise InvalidArgumentError(f"{subject()}frame_step must be 1 or more, got {step}")
 
     def inverse_window(frame_length: Any, dtype: Any) -> Any:
-        length = _scalar(frame_length, "frame_length")
+        length = integer_argument(frame_length, "frame_length")
         window = forward_window_fn(length, dtype=dtype)
         overlaps = -(-length // step)
         folded = reshape_op(fit(square(window), (overlaps * step,), (-1,)), as_shape([overlaps, step]))
@@ -198,17 +193,18 @@ def linear_to_mel_weight_matrix(
         TensorFlow ``tf.signal.linear_to_mel_weight_matrix``; the HTK book for the scale.
     """
     wanted = as_dtype(dtype)
-    bands, lower, upper = (static_value(v, w) for v, w in ((num_mel_bins, "num_mel_bins"), (lower_edge_hertz, "lower"), (upper_edge_hertz, "upper")))
-    rate = get_static_value(sample_rate) if isinstance(sample_rate, Tensor) else sample_rate
+    bands = static_integer(num_mel_bins, "num_mel_bins")
+    lower, upper = static_number(lower_edge_hertz, "lower_edge_hertz"), static_number(upper_edge_hertz, "upper_edge_hertz")
+    rate = get_static_value(sample_rate) if isinstance(sample_rate, Tensor) else static_number(sample_rate, "sample_rate")
     if bands <= 0:
-        raise InvalidArgumentError(f"num_mel_bins must be positive, got {bands}")
+        raise InvalidArgumentError(f"{subject()}num_mel_bins must be positive, got {bands}")
     if lower < 0.0 or lower >= upper:
-        raise InvalidArgumentError(f"lower_edge_hertz {lower} must be 0 or more and below upper_edge_hertz {upper}")
+        raise InvalidArgumentError(f"{subject()}lower_edge_hertz {lower} must be 0 or more and below upper_edge_hertz {upper}")
     if rate is not None and (rate <= 0 or upper > rate / 2):
         raise InvalidArgumentError(
-            f"sample_rate {rate} must be positive, and upper_edge_hertz {upper} must not be above half of it, the Nyquist frequency"
+            f"{subject()}sample_rate {rate} must be positive, and upper_edge_hertz {upper} must not be above half of it, the Nyquist frequency"
         )
     if not wanted.is_floating:
-        raise InvalidArgumentError(f"dtype must be floating, got {wanted.name}")
-    bins = _scalar(num_spectrogram_bins, "num_spectrogram_bins")
-    return mel_weights(bins, sample_rate, mel_bins=int(bands), lower=float(lower), upper=float(upper), dtype=wanted)
+        raise InvalidArgumentError(f"{subject()}dtype must be floating, got {wanted.name}")
+    bins = integer_argument(num_spectrogram_bins, "num_spectrogram_bins")
+    return mel_weights(bins, sample_rate, mel_bins=bands, lower=float(lower), upper=float(upper), dtype=wanted)

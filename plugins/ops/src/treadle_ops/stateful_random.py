@@ -11,6 +11,7 @@ from treadle.declare import public
 from treadle.dtypes import as_dtype, float32, int64
 from treadle_ops import random_state
 from treadle_ops.arguments import dtype_argument, tensor
+from treadle_ops.called_function import subject
 from treadle_ops.random_arguments import next_key, outer_shape, parameter
 from treadle_ops.randomness import stateless_categorical_op, stateless_gamma_op, stateless_poisson_op, stateless_shuffle_op
 from treadle_ops.stateless_random import drawn_integers, drawn_normal, drawn_truncated_normal, drawn_uniform, samples_argument
@@ -99,7 +100,7 @@ def uniform(shape: Any, minval: Any = 0, maxval: Any = None, dtype: Any = float3
     wanted = as_dtype(dtype)
     if wanted.is_integer:
         if maxval is None:
-            raise ValueError(f"Must specify maxval for integer dtype {wanted.name}")
+            raise ValueError(f"{subject()}Must specify maxval for integer dtype {wanted.name}")
         return drawn_integers(shape, next_key(seed), minval, maxval, wanted)
     return drawn_uniform(shape, next_key(seed), minval, maxval, wanted)
 

@@ -9,6 +9,7 @@ from treadle.dtypes import DType, as_dtype, float32, int32, int64
 from treadle.errors import InvalidArgumentError
 from treadle.tensor import Tensor
 from treadle_ops.arguments import axis_argument, shape_argument, tensor
+from treadle_ops.called_function import subject
 from treadle_ops.elementwise import add, multiply
 from treadle_ops.joining import stack_op
 from treadle_ops.random_arguments import algorithm_argument, parameter, seed_argument
@@ -54,7 +55,7 @@ def drawn_truncated_normal(shape: Any, key: Any, mean: Any, stddev: Any, dtype: 
 def drawn_uniform(shape: Any, key: Any, minval: Any, maxval: Any, dtype: DType, alg: str = PHILOX) -> Any:
     """Floating numbers in ``[minval, maxval)`` for a key."""
     if not dtype.is_floating:
-        raise InvalidArgumentError(f"uniform random numbers of dtype {dtype.name}; expected a floating or integer dtype")
+        raise InvalidArgumentError(f"{subject()}uniform random numbers of dtype {dtype.name}; expected a floating or integer dtype")
     if minval is None:
         raise InvalidArgumentError(f"minval is None for dtype {dtype.name}; only integer dtypes have a whole range to draw from")
     low, high = minval, 1 if maxval is None else maxval
@@ -163,7 +164,8 @@ def stateless_uniform(
         return drawn_uniform(shape, key, minval, maxval, wanted, algorithm)
     if (minval is None) != (maxval is None):
         raise ValueError(
-            f"For integer dtype {wanted.name}, argument `minval` and `maxval` must be both None or not None. Got `minval`={minval}, `maxval`={maxval}"
+            f"{subject()}For integer dtype {wanted.name}, argument `minval` and `maxval` must be both None or not None. "
+            f"Got `minval`={minval}, `maxval`={maxval}"
         )
     if minval is None:
         return stateless_uniform_bits_op(shape_argument(shape), key, dtype=wanted, alg=algorithm)

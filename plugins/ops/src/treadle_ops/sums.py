@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from treadle.contracts.spec import Spec
-from treadle.conversion import convert_to_tensor
 from treadle.declare import gradient, op, public
 from treadle.dtypes import as_dtype
 from treadle.errors import DTypeError, InvalidArgumentError, ShapeError
 from treadle.shapes import TensorShape
 from treadle.tensor import Operators
-from treadle_ops.arguments import tensor
+from treadle_ops.arguments import tensor, tensor_argument
 from treadle_ops.creation import zeros_like
 from treadle_ops.elementwise import add, multiply
 from treadle_ops.flow import identity
@@ -109,7 +108,7 @@ def scalar_mul(scalar: Any, x: Any, name: str | None = None) -> Any:
         TensorFlow ``tf.scalar_mul``.
     """
     value = tensor(x)
-    factor = convert_to_tensor(scalar, value.dtype)
+    factor = tensor_argument(scalar, value.dtype)
     if factor.dims is not None and factor.dims != ():
         raise ShapeError(f"scalar_mul: the factor has shape {factor.shape}; expected a scalar. Use td.multiply to multiply element by element.")
     return multiply(factor, value)

@@ -8,6 +8,7 @@ from treadle.declare import public
 from treadle.errors import InvalidArgumentError
 from treadle.tensor import Tensor
 from treadle_ops.arguments import shape_argument
+from treadle_ops.called_function import subject
 from treadle_ops.convolution import conv_backprop_input_op, pair
 from treadle_ops.window import attributes, channels_first, channels_last, full_shape, is_channels_first, is_first
 
@@ -168,6 +169,6 @@ def conv_transpose(
     wanted = shape_argument(output_shape)
     count = (wanted.dims or (None,))[0] if isinstance(wanted, Tensor) else len(wanted)
     if count not in (3, 4, 5):
-        raise InvalidArgumentError(f"output_shape must have 3, 4 or 5 sizes: batch, 1 to 3 spatial sizes and channels; it has {count}")
+        raise InvalidArgumentError(f"{subject()}output_shape must have 3, 4 or 5 sizes: batch, 1 to 3 spatial sizes and channels; it has {count}")
     rank, first = count - 2, is_first(data_format)
     return convolve_transposed(input, filters, wanted, rank, first, attributes(rank, first, strides, padding, dilations))

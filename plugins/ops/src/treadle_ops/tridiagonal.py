@@ -14,9 +14,10 @@ from treadle_ops.broadcasting import broadcast_to_op, shape_of, shape_op, sizes_
 from treadle_ops.creation import ones_op, zeros_like
 from treadle_ops.diagonals import diag_part_op, zero_like
 from treadle_ops.elementwise import add, conj, multiply, negative, subtract
+from treadle_ops.equal_sizes import with_equal_sizes
 from treadle_ops.extremes import maximum
 from treadle_ops.inference import FLOATING_OR_COMPLEX, same_dtype
-from treadle_ops.joining import concat_op, stack_op
+from treadle_ops.joining import concat_op, stack_op, unstack_op
 from treadle_ops.linear_inference import matrix_dims
 from treadle_ops.matrix_transposes import matrix_transpose_op
 from treadle_ops.reductions import reduce_sum_op
@@ -79,6 +80,7 @@ def _compact(diagonals: Any, form: str, name: str) -> Any:
         matrix = tensor(diagonals)
         if matrix.dims is not None and (len(matrix.dims) < 2 or sizes.known_different(matrix.dims[-1], matrix.dims[-2])):
             raise ShapeError(f"{name}: a matrix of shape {matrix.shape} was given; expected square matrices")
+        matrix = with_equal_sizes(matrix, -2, matrix, -1, f"{name}: the numbers of rows and columns of a matrix")
         return diag_part_op(matrix, zero_like(matrix), k=(-1, 1), align="LEFT_RIGHT")
     if form == "compact":
         rows = tensor(diagonals)
@@ -186,5 +188,5 @@ def tridiagonal_matmul(diagonals: Any, rhs: Any, diagonals_format: str = "compac
         raise ShapeError(f"tridiagonal_matmul: the right-hand side has shape {b.shape}; expected rank 2 or more")
     if rows.dims is not None and b.dims is not None and sizes.known_different(rows.dims[-1], b.dims[-2]):
         raise ShapeError(f"tridiagonal_matmul: diagonals of shape {rows.shape} and a right-hand side of shape {b.shape} do not fit")
-    above, main, below = (expand_dims_op(rows[..., i, :], axis=-1) for i in range(3))
+    above, main, below = (expand_dims_op(row, axis=-1) for row in unstack_op(rows, num=3, axis=-2))
     return add(add(multiply(above, _up(b)), multiply(main, b)), multiply(below, _down(b)))

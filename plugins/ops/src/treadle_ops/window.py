@@ -17,6 +17,7 @@ from treadle.shapes import TensorShape
 from treadle.tensor import Tensor
 from treadle_ops.arguments import shape_argument, static_value
 from treadle_ops.broadcasting import shape_op
+from treadle_ops.called_function import subject
 from treadle_ops.joining import unstack_op
 from treadle_ops.shaping import reshape_op, transpose_op
 
@@ -39,7 +40,7 @@ def is_channels_first(data_format: Any, rank: int) -> bool:
         return False
     if data_format == _FIRST[rank - 1] or (rank == 1 and data_format == "NCHW"):
         return True
-    raise InvalidArgumentError(f"data_format {data_format!r} is not known; expected {_LAST[rank - 1]!r} or {_FIRST[rank - 1]!r}")
+    raise InvalidArgumentError(f"{subject()}data_format {data_format!r} is not known; expected {_LAST[rank - 1]!r} or {_FIRST[rank - 1]!r}")
 
 
 def is_first(data_format: str | None) -> bool:
@@ -91,7 +92,7 @@ def full_shape(shape: Any, rank: int, first: bool, x: Any, filters: Any) -> Any:
     wanted = shape_argument(shape)
     if isinstance(wanted, Tensor):
         if wanted.dims is not None and len(wanted.dims) != 1:
-            raise InvalidArgumentError(f"output_shape has shape {wanted.shape}; it must be a vector of {rank + 2} sizes")
+            raise InvalidArgumentError(f"{subject()}output_shape has shape {wanted.shape}; it must be a vector of {rank + 2} sizes")
         count = wanted.dims[0] if wanted.dims is not None and type(wanted.dims[0]) is int else rank + 2
         if not first and count == rank + 2:
             return wanted
@@ -99,7 +100,7 @@ def full_shape(shape: Any, rank: int, first: bool, x: Any, filters: Any) -> Any:
     if len(wanted) == rank:
         return as_shape([sizes_of(x, rank + 2)[0], *wanted, sizes_of(filters, rank + 2)[-2]])
     if len(wanted) != rank + 2:
-        raise InvalidArgumentError(f"output_shape has {len(wanted)} sizes; expected {rank + 2}, in the order of the data format")
+        raise InvalidArgumentError(f"{subject()}output_shape has {len(wanted)} sizes; expected {rank + 2}, in the order of the data format")
     return as_shape([wanted[0], *wanted[2:], wanted[1]] if first else wanted)
 
 
@@ -131,7 +132,9 @@ def per_axis(values: Any, rank: int, first: bool, what: str) -> tuple[int, ...]:
         return (values,) * rank
     every = every_axis(values, rank, first, what)
     if every[0] != 1 or every[-1] != 1:
-        raise UnimplementedError(f"{what} {values} has other numbers than 1 for the batch or the channels; only spatial axes can have them")
+        raise UnimplementedError(
+            f"{subject()}{what} {values} has other numbers than 1 for the batch or the channels; only spatial axes can have them"
+        )
     return every[1:-1]
 
 
@@ -142,15 +145,15 @@ def every_axis(values: Any, rank: int, first: bool, what: str) -> tuple[int, ...
     try:
         numbers = tuple(operator.index(v) for v in given)
     except TypeError as error:
-        raise InvalidArgumentError(f"{what} {values} must be integers") from error
+        raise InvalidArgumentError(f"{subject()}{what} {values} must be integers") from error
     if any(n < 1 for n in numbers):
-        raise InvalidArgumentError(f"{what} {list(numbers)} must all be greater than 0")
+        raise InvalidArgumentError(f"{subject()}{what} {list(numbers)} must all be greater than 0")
     if len(numbers) == 1:
         numbers *= rank
     if len(numbers) == rank:
         return (1, *numbers, 1)
     if len(numbers) != rank + 2:
-        raise InvalidArgumentError(f"{what} should be of length 1, {rank} or {rank + 2}, but has {len(numbers)} numbers: {list(numbers)}")
+        raise InvalidArgumentError(f"{subject()}{what} should be of length 1, {rank} or {rank + 2}, but has {len(numbers)} numbers: {list(numbers)}")
     return (numbers[0], *numbers[2:], numbers[1]) if first else numbers
 
 
@@ -174,7 +177,7 @@ def padding_argument(padding: Any, rank: int, first: bool, explicit: bool = True
             raise InvalidArgumentError(f"explicit padding {padding} pads the batch or the channels; only spatial axes can be padded")
         return tuple((int(a), int(b)) for a, b in spatial)
     allowed = "'SAME', 'VALID' or a list of pairs" if explicit else "'SAME' or 'VALID'"
-    raise InvalidArgumentError(f"padding {padding!r} is not known; expected {allowed}")
+    raise InvalidArgumentError(f"{subject()}padding {padding!r} is not known; expected {allowed}")
 
 
 def flat_padding(padding: str, explicit_paddings: Any, rank: int, first: bool) -> Padding:

@@ -6,6 +6,7 @@ from math import prod
 from typing import Any
 
 from treadle.declare import kernel
+from treadle_array.places import with_axis
 
 _SHORT = 64
 """Elements in a row below which a copy row by row costs more than the copy."""
@@ -73,7 +74,7 @@ def repeat(xp: Any) -> Any:
     to_host = getattr(xp, "asnumpy", None)
 
     def run(x: Any, repeats: Any, *, axis: int) -> Any:
-        return xp.repeat(x, repeats if to_host is None else to_host(repeats).tolist(), axis)
+        return xp.repeat(x, repeats if to_host is None else to_host(repeats).tolist(), with_axis(axis, x.ndim))
 
     return run
 
