@@ -57,7 +57,9 @@ def axes_or_tensor(axis: Any, what: str = "axis") -> Any:
     axes = integers_argument(axis, what)
     if isinstance(axes, Tensor):
         known = get_static_value(axes)
-        return axes if known is None else to_tuples(known.tolist())
+        axes = axes if known is None else to_tuples(known.tolist())
+    if type(axes) is tuple and any(type(a) is tuple for a in axes):
+        raise ShapeError(f"{subject()}{what} must be an integer or a vector of them, got {axis!r}")
     return axes
 
 
@@ -146,7 +148,11 @@ def integers_argument(value: Any, what: str) -> Any:
         else:
             return tuple(value)
         items = [integers_argument(item, what) for item in value]
-        return convert_to_tensor(items) if any(_has_tensor(item) for item in items) else tuple(items)
+        if any(_has_tensor(item) for item in items):
+            return convert_to_tensor(items)
+        if len({len(item) if type(item) is tuple else None for item in items}) > 1:
+            raise ShapeError(f"{subject()}{what} must be a rectangular list of integers, got {value!r}")
+        return tuple(items)
     if isinstance(value, TensorShape):
         if not value.is_fully_defined():
             raise ShapeError(f"{subject()}{what} cannot be {value}, which is not fully known; use td.shape(x) instead of x.shape while tracing")
@@ -165,6 +171,17 @@ def integers_argument(value: Any, what: str) -> Any:
     if hasattr(value, "__index__") and not isinstance(value, bool):
         return int(value)
     raise DTypeError(f"{subject()}{what} must be integers, got {value!r} ({kind.__name__})")
+
+
+def list_argument(values: Any, what: str) -> list[Any]:
+    """Tensors in a list.
+
+    Raises:
+        DTypeError: it is no list, nor anything else to go through.
+    """
+    if isinstance(values, str | bytes) or not hasattr(values, "__iter__"):
+        raise DTypeError(f"{subject()}{what} must be a list of tensors, not {values!r} ({type(values).__name__})")
+    return list(values)
 
 
 def _has_tensor(value: Any) -> bool:

@@ -10,6 +10,7 @@ from treadle.declare import gradient, op, public
 from treadle.errors import DTypeError, InvalidArgumentError, ShapeError
 from treadle_ops.arguments import tensor
 from treadle_ops.broadcasting import sum_like
+from treadle_ops.called_function import subject
 from treadle_ops.comparison import greater, greater_equal, less_equal
 from treadle_ops.elementwise import add, divide_op, multiply, square, subtract
 from treadle_ops.extremes import maximum, minimum
@@ -119,7 +120,7 @@ def global_norm(t_list: Any, name: str | None = None) -> Any:
     """
     given = [tensor(t) for t in _listed(t_list) if t is not None]
     if not given:
-        raise InvalidArgumentError("global_norm: there is no tensor in t_list")
+        raise InvalidArgumentError(f"{subject()}there is no tensor in t_list")
     return sqrt(add_n([reduce_sum_op(square(t), axis=None, keepdims=False) for t in given]))
 
 
@@ -152,5 +153,5 @@ def clip_by_global_norm(t_list: Any, clip_norm: Any, use_norm: Any = None, name:
 
 def _listed(t_list: Any) -> list[Any]:
     if not isinstance(t_list, list | tuple):
-        raise DTypeError(f"t_list must be a list of tensors, not {type(t_list).__name__}")
+        raise DTypeError(f"{subject()}t_list must be a list of tensors, not {type(t_list).__name__}")
     return list(t_list)

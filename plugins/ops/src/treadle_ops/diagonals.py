@@ -16,6 +16,7 @@ from treadle.errors import InvalidArgumentError, ShapeError
 from treadle.tensor import Tensor
 from treadle_ops.arguments import axis_argument, static_value, tensor
 from treadle_ops.broadcasting import axis_size
+from treadle_ops.called_function import subject
 from treadle_ops.casting import cast
 from treadle_ops.creation import zeros_like
 from treadle_ops.inference import require_rank, same_dtype
@@ -213,12 +214,10 @@ def upper_triangle(x: Any) -> Any:
 
 def _band_argument(k: Any) -> Band:
     known = static_value(k, "k")
-    if isinstance(known, tuple):
-        if len(known) not in (1, 2):
-            raise InvalidArgumentError(f"k must be an integer or two, got {known}")
-        low, high = int(known[0]), int(known[-1])
-    else:
-        low = high = int(known)
+    numbers = known if isinstance(known, tuple) else (known,)
+    if len(numbers) not in (1, 2) or any(type(n) is not int for n in numbers):
+        raise InvalidArgumentError(f"{subject()}k must be an integer or two, got {k!r}")
+    low, high = numbers[0], numbers[-1]
     if low > high:
         raise InvalidArgumentError(f"lower_diag_index must not be larger than upper_diag_index: {low} > {high}")
     return low, high

@@ -247,9 +247,9 @@ def _bounds_argument(select: str, select_range: Any, size: Any) -> tuple[str, Bo
         if not low < high:
             raise InvalidArgumentError(f"select_range must be an interval for select='v', got {known}")
         return "v", (float(low), float(high))
-    if low > high or low < 0 or (type(size) is int and high >= size):
+    if type(low) is not int or type(high) is not int or low > high or low < 0 or (type(size) is int and high >= size):
         raise InvalidArgumentError(f"{subject()}select_range {known} is out of range for select='i'; expected two indices from 0 to {size} in order")
-    return "i", (int(low), int(high))
+    return "i", (low, high)
 
 
 @public("linalg.eigh_tridiagonal")

@@ -260,7 +260,7 @@ def tensordot(a: Any, b: Any, axes: Any, name: str | None = None) -> Any:
     a = tensor(a, b if hasattr(b, "dtype") else None)
     b = tensor(b, a)
     meeting = static_value(axes, "axes")
-    if not isinstance(meeting, int | tuple):
+    if not _are_integers(meeting):
         raise InvalidArgumentError(f"tensordot: `axes` must be an integer or two lists of integers, got {axes!r}")
     if a.dims is None or b.dims is None:
         return tensordot_of_unknown_rank(a, b, meeting)
@@ -274,6 +274,12 @@ def tensordot(a: Any, b: Any, axes: Any, name: str | None = None) -> Any:
     return einsum_op([a, b], terms=(tuple(labels_a), tuple(labels_b)), result=tuple(output))
 
 
+def _are_integers(axes: Any) -> bool:
+    """Whether axes are an integer, or a tuple of integers and of tuples of them."""
+    items = [item for each in axes for item in (each if isinstance(each, tuple) else (each,))] if isinstance(axes, tuple) else [axes]
+    return all(type(item) is int for item in items)
+
+
 def _meeting(axes: Any, rank_a: int, rank_b: int) -> tuple[list[int], list[int]]:
     if isinstance(axes, int):
         if not 0 <= axes <= min(rank_a, rank_b):
@@ -283,7 +289,7 @@ def _meeting(axes: Any, rank_a: int, rank_b: int) -> tuple[list[int], list[int]]
         raise InvalidArgumentError(f"tensordot: `axes` must be an integer or have length 2, got {axes}")
     first, second = ([a] if isinstance(a, int) else list(a) for a in axes)
     if len(first) != len(second):
-        raise InvalidArgumentError(f"Different number of contraction axes `a` and `b`, {len(first)} != {len(second)}.")
+        raise InvalidArgumentError(f"tensordot: Different number of contraction axes `a` and `b`, {len(first)} != {len(second)}.")
     for chosen, rank, what in ((first, rank_a, "a"), (second, rank_b, "b")):
         for i, axis in enumerate(chosen):
             if not -rank <= axis < rank:

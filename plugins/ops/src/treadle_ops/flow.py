@@ -6,6 +6,7 @@ from typing import Any
 
 from treadle.contracts.spec import Spec
 from treadle.declare import gradient, op, public
+from treadle_ops.arguments import list_argument
 
 
 @op("identity", public=("identity",), aliases=True, elementwise=True)
@@ -44,7 +45,7 @@ def identity_n(input: Any, name: str | None = None) -> Any:
     Sources:
         TensorFlow ``tf.identity_n``.
     """
-    return [identity(x) for x in input]
+    return [identity(x) for x in list_argument(input, "input")]
 
 
 @op("stop_gradient", public=("stop_gradient",), aliases=True)

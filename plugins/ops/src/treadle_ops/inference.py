@@ -154,11 +154,20 @@ def length_of(number: Spec, what: str) -> Size:
         ShapeError: it is not one number.
         InvalidArgumentError: it is negative.
     """
-    if number.dims not in ((), None):
-        raise ShapeError(f"{what} must be one number, not of shape {number.shape}")
+    require_scalar(number, what)
     if isinstance(number.value, int) and number.value < 0:
         raise InvalidArgumentError(f"{what} must be 0 or more, got {number.value}")
     return sizes.Dim.symbol() if number.value is None else number.value
+
+
+def require_scalar(number: Spec, what: str) -> None:
+    """Refuse a host input that is not one number.
+
+    Raises:
+        ShapeError: it has axes.
+    """
+    if number.dims not in ((), None):
+        raise ShapeError(f"{what} must be one number, not of shape {number.shape}")
 
 
 def common_dims(specs: Sequence[Spec], what: str) -> Dims:

@@ -11,7 +11,7 @@ from treadle.dims import Dim
 from treadle.dtypes import DType, as_dtype, int64
 from treadle.dtypes import bool as bool_dtype
 from treadle.errors import InvalidArgumentError, ShapeError
-from treadle_ops.arguments import axis_argument, tensor
+from treadle_ops.arguments import axis_argument, integer_argument, tensor
 from treadle_ops.broadcasting import shape_of, sum_like
 from treadle_ops.casting import cast_op
 from treadle_ops.inference import BOOL, INTEGER, broadcast, dims_of_value, normalize_axis, require_kind, same_dtype
@@ -168,4 +168,4 @@ def sequence_mask(lengths: Any, maxlen: Any = None, dtype: Any = bool_dtype, nam
     Sources:
         TensorFlow ``tf.sequence_mask``.
     """
-    return sequence_mask_op(lengths, () if maxlen is None else maxlen, dtype=as_dtype(dtype))
+    return sequence_mask_op(lengths, () if maxlen is None else integer_argument(maxlen, "maxlen"), dtype=as_dtype(dtype))

@@ -10,7 +10,7 @@ from treadle.contracts.spec import Spec
 from treadle.declare import HostSpec, IndexSpec, gradient, op, public
 from treadle.dims import Dim
 from treadle.errors import InvalidArgumentError, ShapeError
-from treadle_ops.arguments import static_integer
+from treadle_ops.arguments import list_argument, static_integer
 from treadle_ops.broadcasting import shape_of
 from treadle_ops.gathering import gather_op
 from treadle_ops.inference import INTEGER, dims_of_value, require_kind, same_dtype
@@ -130,4 +130,4 @@ def dynamic_stitch(indices: Any, data: Any, name: str | None = None) -> Any:
     Sources:
         TensorFlow ``tf.dynamic_stitch``.
     """
-    return dynamic_stitch_op(list(indices), list(data))
+    return dynamic_stitch_op(list_argument(indices, "indices"), list_argument(data, "data"))

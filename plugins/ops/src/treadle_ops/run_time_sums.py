@@ -90,7 +90,7 @@ def tensordot_of_unknown_rank(a: Any, b: Any, axes: Any) -> Any:
         raise InvalidArgumentError(f"tensordot: `axes` must be an integer or have length 2, got {axes}")
     first, second = ((each,) if isinstance(each, int) else each for each in axes)
     if len(first) != len(second):
-        raise InvalidArgumentError(f"Different number of contraction axes `a` and `b`, {len(first)} != {len(second)}.")
+        raise InvalidArgumentError(f"tensordot: Different number of contraction axes `a` and `b`, {len(first)} != {len(second)}.")
     for axis, other in zip(first, second, strict=True):
         a = equal_sizes(a, b, axis=axis, other=other, what=f"tensordot: the sizes of axis {axis} of a and axis {other} of b")
     product = matmul_op(rows_of_axes(a, first, as_named=True), rows_of_axes(b, second, as_named=True), transpose_b=True)

@@ -22,7 +22,7 @@ from treadle_ops.cumulative import linear_recurrence, shift
 from treadle_ops.division import divide
 from treadle_ops.elementwise import conj, divide_op, multiply, subtract
 from treadle_ops.gathering import gather_op
-from treadle_ops.inference import INTEGER, NUMERIC, REAL, require_kind
+from treadle_ops.inference import INTEGER, NUMERIC, REAL, require_kind, require_scalar
 from treadle_ops.powers import sqrt
 from treadle_ops.run_time_order import axis_from_back, axis_to_back
 from treadle_ops.shaping import expand_dims_op, reshape_op
@@ -79,9 +79,8 @@ segment_mean = _sorted("segment_mean", NUMERIC, "The mean of the rows of every s
 
 
 def _count(num_segments: Spec) -> Size:
+    require_scalar(num_segments, "num_segments")
     count: Any = num_segments.value
-    if isinstance(count, tuple) and len(count) == 1:
-        (count,) = count
     if isinstance(count, int) and count < 0:
         raise InvalidArgumentError(f"num_segments is {count}; it must be 0 or more")
     return Dim.symbol() if count is None else count

@@ -15,7 +15,7 @@ from treadle.dims import Dim, Size
 from treadle.errors import InvalidArgumentError, ShapeError
 from treadle.symbolic import SymbolicTensor
 from treadle.tensor import Tensor
-from treadle_ops.arguments import shape_argument, static_value, tensor
+from treadle_ops.arguments import shape_argument, static_integer, static_value, tensor
 from treadle_ops.broadcasting import shape_of, sum_like
 from treadle_ops.creation import zeros_op
 from treadle_ops.inference import dims_of_value, same_dtype
@@ -255,8 +255,8 @@ def _numbers(value: Any, what: str) -> list[Any]:
         whole = known if known is not None else (UNKNOWN,) * value.dims[0]
         return [n if type(n) is int else strided_slice_op(value, index=(i,)) for i, n in enumerate(whole)]
     if isinstance(value, list | tuple) and any(isinstance(item, Tensor) for item in value):
-        return [item if isinstance(item, SymbolicTensor) else int(item) for item in value]
+        return [item if isinstance(item, SymbolicTensor) else static_integer(item, what) for item in value]
     known = static_value(value, what)
-    if not isinstance(known, tuple):
+    if not isinstance(known, tuple) or any(type(n) is not int for n in known):
         raise InvalidArgumentError(f"strided_slice: {what} must be a vector of integers, not {value!r}")
-    return [int(n) for n in known]
+    return list(known)

@@ -11,7 +11,7 @@ from treadle.dims import Dim
 from treadle.dtypes import DType, int32
 from treadle.dtypes import bool as bool_dtype
 from treadle.errors import DTypeError, InvalidArgumentError, ShapeError
-from treadle_ops.arguments import axis_argument, dtype_argument, integers_argument, tensor
+from treadle_ops.arguments import axis_argument, dtype_argument, integer_argument, tensor
 from treadle_ops.broadcasting import shape_of
 from treadle_ops.called_function import subject
 from treadle_ops.gathering import gather_grad, gather_op
@@ -177,7 +177,7 @@ def top_k(input: Any, k: Any = 1, sorted: bool = True, index_type: Any = int32, 
     places = dtype_argument(index_type, int32)
     if places.kind not in INTEGER:
         raise DTypeError(f"top_k: index_type is {places.name}; it must be an integer dtype")
-    return top_k_op(input, k if type(k) is int else integers_argument(k, "k"), index_type=places)
+    return top_k_op(input, k if type(k) is int else integer_argument(k, "k"), index_type=places)
 
 
 @op("in_top_k")
@@ -210,7 +210,7 @@ def in_top_k(targets: Any, predictions: Any, k: Any, name: str | None = None) ->
     Sources:
         TensorFlow ``tf.math.in_top_k``.
     """
-    return in_top_k_op(tensor(targets), tensor(predictions), k if type(k) is int else integers_argument(k, "k"))
+    return in_top_k_op(tensor(targets), tensor(predictions), k if type(k) is int else integer_argument(k, "k"))
 
 
 # ---------------------------------------------------------------------- what is sorted

@@ -11,7 +11,7 @@ from treadle.dtypes import as_dtype
 from treadle.errors import DTypeError, InvalidArgumentError, ShapeError
 from treadle.shapes import TensorShape
 from treadle.tensor import Operators
-from treadle_ops.arguments import tensor, tensor_argument
+from treadle_ops.arguments import list_argument, tensor, tensor_argument
 from treadle_ops.creation import zeros_like
 from treadle_ops.elementwise import add, multiply
 from treadle_ops.flow import identity
@@ -50,7 +50,7 @@ def add_n(inputs: Any, name: str | None = None) -> Any:
     """
     if isinstance(inputs, Operators):
         raise InvalidArgumentError("add_n: a single tensor was given; give a list of tensors, or use td.reduce_sum to add along an axis")
-    terms = list(inputs)
+    terms = list_argument(inputs, "inputs")
     if not terms:
         raise InvalidArgumentError("add_n: there is nothing to add; give a list of at least one tensor")
     return identity(tensor(terms[0])) if len(terms) == 1 else add_n_op(terms)

@@ -11,7 +11,7 @@ from treadle.dims import Dim, Size
 from treadle.dtypes import float32, int32
 from treadle.errors import InvalidArgumentError, ShapeError
 from treadle_ops.arguments import integers_argument, tensor
-from treadle_ops.inference import FLOATING, require_kind, require_rank, same_dtype
+from treadle_ops.inference import FLOATING, require_kind, require_rank, require_scalar, same_dtype
 
 _LOWEST = float("-inf")
 
@@ -34,6 +34,7 @@ def _count(number: Spec, what: str) -> Size:
 
 
 def _require_threshold(threshold: Spec) -> None:
+    require_scalar(threshold, "iou_threshold")
     if isinstance(threshold.value, int | float) and not 0 <= threshold.value <= 1:
         raise InvalidArgumentError(f"iou_threshold must be in [0, 1], got {threshold.value}")
 
@@ -57,6 +58,8 @@ def non_max_suppression_op(
     dtype = require_kind(Spec(None, same_dtype(boxes, scores)), FLOATING, "boxes")
     most = _count(max_output_size, "max_output_size")
     _require_threshold(iou_threshold)
+    require_scalar(score_threshold, "score_threshold")
+    require_scalar(soft_nms_sigma, "soft_nms_sigma")
     lead: tuple[Size, ...] = ()
     if boxes.dims is not None:
         if len(boxes.dims) < 2 or sizes.known_different(boxes.dims[-1], 4):
@@ -82,6 +85,8 @@ def non_max_suppression_overlaps_op(
     """Indices of the boxes chosen, by given overlaps."""
     require_kind(Spec(None, same_dtype(overlaps, scores)), FLOATING, "overlaps")
     _count(max_output_size, "max_output_size")
+    require_scalar(overlap_threshold, "overlap_threshold")
+    require_scalar(score_threshold, "score_threshold")
     rows, columns = require_rank(overlaps, 2, "overlaps")
     (number,) = require_rank(scores, 1, "scores")
     if sizes.known_different(rows, columns) or sizes.known_different(rows, number):
@@ -120,6 +125,7 @@ def combined_non_max_suppression_op(
         if size == 0:
             raise InvalidArgumentError(f"{what} must be greater than 0")
     _require_threshold(iou_threshold)
+    require_scalar(score_threshold, "score_threshold")
     kept = sizes.minimum(total, sizes.mul(per_class, classes)) if pad_per_class else total
     found = Spec((batch, kept), boxes.dtype)
     return CombinedNonMaxSuppression(Spec((batch, kept, 4), boxes.dtype), found, found, Spec((batch,), int32))
