@@ -213,6 +213,17 @@ def test_a_trace_that_raised_leaves_everything_usable(tf, toy):
     assert STATE.busy == LOCAL.depth == 0
 
 
+def test_what_does_not_fit_in_a_run_is_refused_in_the_words_of_inference(tf, toy):
+    x, y = tf.constant([1.0, 2.0]), tf.constant([1.0, 2.0, 3.0])
+    with pytest.raises(ValueError, match="broadcast") as eager:
+        toy.add(x, y)
+    unknown = [tf.TensorSpec([None], tf.float32)] * 2
+    with pytest.raises(ValueError, match="broadcast") as traced:
+        tf.function(lambda a, b: toy.neg(toy.add(a, toy.neg(b))), input_signature=unknown)(x, y)
+    assert str(traced.value).startswith(str(eager.value))
+    assert "in op 'toy.add'" in str(traced.value)
+
+
 def test_a_leaked_symbolic_tensor_is_explained(tf, toy):
     kept = []
 
