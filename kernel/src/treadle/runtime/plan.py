@@ -55,7 +55,8 @@ class Plan:
         node = self.nodes_by_line.get(line)
         if frame is None or node is None or getattr(error, "_explained", False):
             return error
-        error = self._refusal(node, frame, line) or error
+        if node.op.effect != "io" and not isinstance(error, PluginError):
+            error = self._refusal(node, frame, line) or error
         described = ", ".join(repr(v.spec) for v in node.inputs)
         where = f"in op {node.op.name!r} ({described}) of function {self.name!r}, made at {node.source}"
         if isinstance(error, AttributeError) and isinstance(error.obj, Variable):
