@@ -153,6 +153,24 @@ def indices_at_run_time(td):
     return [*pieces(td.constant(ANY), td.constant(1)), slope(td.constant(ANY)), v.value(), tape.gradient(value, v)]
 
 
+def ranks_at_run_time(td):
+    def of_unknown_rank(function, *arrays):
+        def slopes(*tensors):
+            with td.GradientTape() as tape:
+                tape.watch(tensors)
+                results = function(*tensors)
+            return tape.gradient(results, tensors)
+
+        signature = [td.TensorSpec(None)] * len(arrays)
+        return td.function(slopes, autograph=False, input_signature=signature)(*map(td.constant, arrays))
+
+    results = of_unknown_rank(lambda a, b: td.tensordot(a, b, [[1], [0]]), ANY, POSITIVE.T.copy())
+    results += of_unknown_rank(lambda a: td.linalg.qr(a, full_matrices=True), ANY)
+    results += of_unknown_rank(lambda x: td.sort(x, 0) ** 2, ANY)
+    results += of_unknown_rank(lambda x: td.image.transpose(x) ** 2, IMAGE)
+    return [*results, *of_unknown_rank(lambda x: td.roll(x, [1, 2], [0, 1]) ** 2, ANY)]
+
+
 def second_gradients(td):
     pooled = lambda x: td.nn.max_pool2d(x, 2, 2, "SAME")  # noqa: E731
     dilated = lambda x, w: td.nn.dilation2d(x, w, [1, 1, 1, 1], "SAME", "NHWC", [1, 1, 1, 1])  # noqa: E731
@@ -299,7 +317,7 @@ def checks_of_numerics(td):
         td.debugging.disable_check_numerics()
 
 
-PROGRAMS = [special, comparisons, axes_at_run_time, indices_at_run_time, second_gradients, callbacks, assertions, randomness]
+PROGRAMS = [special, comparisons, axes_at_run_time, indices_at_run_time, ranks_at_run_time, second_gradients, callbacks, assertions, randomness]
 PROGRAMS += [remainders, scattered, images, matrices, counts, tensor_arrays, loops, embeddings, checks_of_numerics]
 
 
