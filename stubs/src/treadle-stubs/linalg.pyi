@@ -375,7 +375,7 @@ def logm(input: Any, name: str | None = None) -> Tensor:
     """
     ...
 
-def lstsq(matrix: Any, rhs: Any, l2_regularizer: Any = 0.0, fast: bool = True, name: str | None = None) -> Tensor:
+def lstsq(matrix: Any, rhs: Any, l2_regularizer: Any = 0.0, fast: bool = True, name: str | None = None) -> Any:
     """The solution of a system in the sense of least squares.
 
     Args:
@@ -390,7 +390,7 @@ def lstsq(matrix: Any, rhs: Any, l2_regularizer: Any = 0.0, fast: bool = True, n
         ``(..., N, K)`` of their dtype.
 
     Raises:
-        ShapeError: the shapes do not fit, or with ``fast`` they are not known while tracing.
+        ShapeError: the shapes do not fit.
         InvalidArgumentError: the normal equations are singular.
 
     Sources:

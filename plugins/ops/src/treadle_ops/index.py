@@ -131,6 +131,10 @@ OPS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         (),
         ("nn.embedding_lookup",),
     ),
+    "treadle_ops.equal_sizes": (
+        ("equal_sizes",),
+        (),
+    ),
     "treadle_ops.execution_modes": (
         (),
         ("experimental.async_clear_error", "experimental.async_scope", "experimental.enable_strict_mode", "experimental.function_executor_type"),

@@ -17,8 +17,8 @@ from treadle.symbolic import SymbolicTensor
 from treadle.tensor import Tensor
 from treadle.variable import Variable
 from treadle_ops.arguments import tensor
-from treadle_ops.program_order import no_op
 from treadle_ops.called_function import subject
+from treadle_ops.program_order import no_op
 
 
 @op("assert_rank", effect="writes", can_fail=True, spec_only=True)
