@@ -955,7 +955,7 @@ def eigvals(tensor: Any, name: str | None = None) -> Tensor:
     """
     ...
 
-def einsum(equation: str, *inputs: Any, **kwargs: Any) -> Any:
+def einsum(equation: str, *inputs: Any, **kwargs: Any) -> Tensor:
     """The product of tensors summed over some of their axes, by Einstein's convention.
 
     Args:

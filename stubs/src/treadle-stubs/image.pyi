@@ -484,7 +484,7 @@ def random_crop(value: Any, size: Any, seed: int | None = None, name: str | None
     """
     ...
 
-def random_flip_left_right(image: Any, seed: int | None = None) -> Any:
+def random_flip_left_right(image: Any, seed: int | None = None) -> Tensor:
     """Images mirrored along their width, each with probability 1/2.
 
     Args:
@@ -503,7 +503,7 @@ def random_flip_left_right(image: Any, seed: int | None = None) -> Any:
     """
     ...
 
-def random_flip_up_down(image: Any, seed: int | None = None) -> Any:
+def random_flip_up_down(image: Any, seed: int | None = None) -> Tensor:
     """Images mirrored along their height, each with probability 1/2.
 
     Args:
@@ -701,7 +701,7 @@ def rgb_to_yuv(images: Any) -> Tensor:
     """
     ...
 
-def rot90(image: Any, k: Any = 1, name: str | None = None) -> Any:
+def rot90(image: Any, k: Any = 1, name: str | None = None) -> Tensor:
     """Images turned counter-clockwise by quarters.
 
     Args:
@@ -799,7 +799,7 @@ def stateless_random_crop(value: Any, size: Any, seed: Any, name: str | None = N
     """
     ...
 
-def stateless_random_flip_left_right(image: Any, seed: Any) -> Any:
+def stateless_random_flip_left_right(image: Any, seed: Any) -> Tensor:
     """Images mirrored along their width, each with probability 1/2.
 
     Args:
@@ -818,7 +818,7 @@ def stateless_random_flip_left_right(image: Any, seed: Any) -> Any:
     """
     ...
 
-def stateless_random_flip_up_down(image: Any, seed: Any) -> Any:
+def stateless_random_flip_up_down(image: Any, seed: Any) -> Tensor:
     """Images mirrored along their height, each with probability 1/2.
 
     Args:
@@ -896,7 +896,7 @@ def total_variation(images: Any, name: str | None = None) -> Tensor:
     """
     ...
 
-def transpose(image: Any, name: str | None = None) -> Any:
+def transpose(image: Any, name: str | None = None) -> Tensor:
     """Images mirrored at their diagonal: height and width change places.
 
     Args:

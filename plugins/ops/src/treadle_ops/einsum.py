@@ -195,8 +195,10 @@ def einsum(equation: str, *inputs: Any, **kwargs: Any) -> Any:
     like = next((x for x in inputs if hasattr(x, "dtype")), None)
     operands = [tensor(x, like) for x in inputs]
     text = str(equation)
-    if "." in text and any(x.dims is None for x in operands):
-        return einsum_of_unknown_rank(einsum, text, operands)
+    if "..." in text and any(x.dims is None for x in operands):
+        if "->" not in text or "..." in text.partition("->")[2]:
+            return einsum_of_unknown_rank(einsum, text, operands)
+        text = text.replace("...", "")  # it may only stand for nothing, which the ranks show
     ranks = tuple([None if x.dims is None else len(x.dims) for x in operands])
     terms, output = parsed(text, ranks)
     if len(operands) <= 2:

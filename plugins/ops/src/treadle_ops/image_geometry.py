@@ -12,6 +12,7 @@ from treadle_ops.called_function import subject
 from treadle_ops.casting import cast_op
 from treadle_ops.extremes import maximum, minimum
 from treadle_ops.image_arguments import cropped, framed, image_argument, ranked_image, spatial_sizes, unranked
+from treadle_ops.image_batches import image_batch, without_batch
 from treadle_ops.reordering import reverse_op
 from treadle_ops.shaping import transpose_op
 
@@ -59,8 +60,7 @@ def flip_up_down(image: Any) -> Any:
 def _swapped(x: Any) -> Any:
     """Height and width in each other's place."""
     if x.dims is None:
-        batch, given = ranked_image(x)
-        return unranked(transpose_op(batch, perm=(0, 2, 1, 3)), given)
+        return without_batch(transpose_op(image_batch(x), perm=(0, 2, 1, 3)), x)
     return transpose_op(x, perm=(1, 0, 2) if len(x.dims) == 3 else (0, 2, 1, 3))
 
 

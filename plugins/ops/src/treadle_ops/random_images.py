@@ -17,7 +17,8 @@ from treadle_ops.comparison import equal, greater, less
 from treadle_ops.division import floormod
 from treadle_ops.elementwise import add, subtract
 from treadle_ops.fourier import size_along
-from treadle_ops.image_arguments import image_argument, ranked_image, unranked
+from treadle_ops.image_arguments import image_argument, ranked_image
+from treadle_ops.image_batches import without_batch
 from treadle_ops.image_colors import adjust_brightness, adjust_contrast, adjust_hue, adjust_saturation
 from treadle_ops.image_geometry import HEIGHT, WIDTH
 from treadle_ops.masking import where_op
@@ -164,12 +165,13 @@ def _flipped(image: Any, axis: int, drawn: Drawn) -> Any:
     x = image_argument(image)
     if x.dims is not None and len(x.dims) == 3:
         return where_op(less(drawn(()), 0.5), reverse_op(x, axis=(axis,)), x)
-    batch, given = ranked_image(x)
+    batch, _ = ranked_image(x)
     numbers = drawn([size_along(batch, 0)])
     flips = greater(numbers, 0.5)
     if x.dims is None:
         flips = where_op(equal(rank_op(x), 3), less(numbers, 0.5), flips)
-    return unranked(where_op(reshape_op(flips, (-1, 1, 1, 1)), reverse_op(batch, axis=(axis,)), batch), given)
+    flipped = where_op(reshape_op(flips, (-1, 1, 1, 1)), reverse_op(batch, axis=(axis,)), batch)
+    return without_batch(flipped, x) if x.dims is None else flipped
 
 
 @_left_right

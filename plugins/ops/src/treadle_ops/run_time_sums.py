@@ -27,7 +27,7 @@ def einsum_of_unknown_rank(contract: Callable[..., Any], equation: str, operands
 
     Args:
         contract: the sum for an equation without an ellipsis.
-        equation: what TensorFlow takes, with an ellipsis in it.
+        equation: what TensorFlow takes, with an ellipsis in it, and in its result if that is given.
         operands: tensors.
     """
     text = equation.replace(" ", "")
@@ -37,8 +37,6 @@ def einsum_of_unknown_rank(contract: Callable[..., Any], equation: str, operands
         raise InvalidArgumentError(f"einsum: the equation {equation!r} has {len(terms)} operands, and {len(operands)} tensors were given")
     if not arrow:
         right = "..." + "".join(sorted(letter for letter in set(left) if letter.isalpha() and left.count(letter) == 1))
-    if "..." not in right:  # then it may only stand for nothing, which the ranks show
-        return contract(text.replace("...", ""), *operands)
     joint = next((letter for letter in string.ascii_letters if letter not in text), None)
     if joint is None:
         raise InvalidArgumentError(f"einsum: {equation!r} uses every letter; an operand of unknown rank needs one for its ellipsis")
