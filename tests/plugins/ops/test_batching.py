@@ -33,7 +33,8 @@ COUNT = 3
 
 WITHOUT_RULE = {
     "sizes of results depend on values": "dynamic_partition dynamic_partition_grad dynamic_stitch nonzero unique unique_with_counts class_count",
-    "axes or ranks are known only when the graph runs": "axes_of_rows axis_from_front axis_to_front rows_of_axes transpose_back transpose_by",
+    "axes or ranks are known only when the graph runs": "axes_of_rows axis_from_back axis_from_front axis_to_back "
+    "axis_to_front image_batch rows_of_axes transpose_back transpose_by without_batch",
     "parts of ops on segments, counts and boxes": "box_batches confusion_places continues_segment known_places mean_of_segment_ties "
     "non_max_suppression_overlaps share_among_segment_ties",
     "one matrix, vector or state at a time": "dilation2d_backprop_filter eigh_tridiagonal eigvalsh_tridiagonal equal_or_false generator_key "

@@ -84,7 +84,7 @@ batching(
     *("share_among_ties", "mean_of_ties", "exp_of_difference"),
     *("stop_gradient", "cast", "zeros_like", "ones_like", "check_numerics", "bitcast"),
     *("matrix_transpose", "band_part", "set_diag", "cholesky", "cofactors", "det", "slogdet", "inv", "inverse_orders", "expm", "logm", "sqrtm"),
-    *("eig", "eigh", "eigvals", "eigvalsh", "lu", "qr", "svd", "singular_values", "cross"),
+    *("eig", "eigh", "eigvals", "eigvalsh", "lu", "qr", "wide_matrices", "svd", "singular_values", "cross"),
     *("fft", "rfft", "irfft", "fit_axes", "overlap_and_add"),
     *("add_n", "elu_grad", "gelu_grad", "leaky_relu_grad", "relu_grad", "relu6_grad", "selu_grad", "silu_grad", "sigmoid_grad", "tanh_grad"),
     *("sigmoid_cross_entropy", "sigmoid_cross_entropy_grad"),
@@ -235,10 +235,15 @@ def _(op: Any, x: Operand, *, shape: tuple[int | None, ...]) -> Any:
     return op(x.tensor, shape=(None, *shape))
 
 
+@batching("equal_sizes")
+def _(op: Any, x: Operand, y: Operand, *, axis: int, other: int, what: str) -> Any:
+    return op(x.batched(), y.batched(), axis=axis + (axis >= 0), other=other + (other >= 0), what=what)
+
+
 @batching("flatten_leading")
-def _(op: Any, x: Operand, *, axes: int) -> Any:
+def _(op: Any, x: Operand, leading: Operand) -> Any:
     result = x.batched()
-    for _ in range(axes - 1):
+    for _ in range(leading.rank - 1):
         result = merged(result, 1)
     return result
 

@@ -42,6 +42,7 @@ from treadle_ops.inference import NUMERIC, broadcast, normalize_axis, same_dtype
 from treadle_ops.known import LARGEST
 from treadle_ops.reductions import reduce_sum_op
 from treadle_ops.run_time_order import axis_to_back
+from treadle_ops.shaping import reshape_op
 
 _HIERARCHY = (uint8, int8, uint16, int16, uint32, int32, uint64, int64, float16, bfloat16, float32, float64)
 _INT32 = builtins.range(-(2**31), 2**31)
@@ -177,10 +178,12 @@ def _(ctx: Any, g: Any) -> Any:
     if g.dtype is not start.dtype:
         return None, None, None
     zero, one = (convert_to_tensor(n, g.dtype) for n in (0.0, 1.0))
-    numbers = axis_to_back(g, ctx.axis)
+    numbers, axis = (axis_to_back(g, ctx.axis), -1) if g.dims is None else (g, ctx.axis)
+    behind = -1 - axis if axis < 0 else len(g.dims) - 1 - axis
 
     def weighted(first: Any, last: Any, like: Any) -> Any:
-        return sum_like(reduce_sum_op(multiply(numbers, linspace_op(first, last, num, axis=0)), axis=(-1,), keepdims=False), like)
+        weights = reshape_op(linspace_op(first, last, num, axis=0), (-1,) + (1,) * behind)
+        return sum_like(reduce_sum_op(multiply(numbers, weights), axis=(axis,), keepdims=False), like)
 
     return weighted(one, zero, start), weighted(zero, one, stop), None
 
