@@ -64,14 +64,18 @@ def convert_code(code: CodeType, module: dict[str, Any]) -> Compiled:
         SourceError: its text is not available.
         NotConvertibleError: it has a construct that cannot be converted.
     """
-    return _compile(code, converted_tree(code, module))
+    try:
+        return _compile(code, converted_tree(code, module))
+    except SyntaxError:  # too many statically nested blocks, of which watching takes two each
+        return _compile(code, converted_tree(code, module, watches=False))
 
 
-def converted_tree(code: CodeType, module: dict[str, Any]) -> ast.FunctionDef:
-    """The converted function as a syntax tree."""
+def converted_tree(code: CodeType, module: dict[str, Any], watches: bool = True) -> ast.FunctionDef:
+    """The converted function as a syntax tree; tests are watched only where byte code knows its columns."""
     node = find(code, module)
     hidden = {name for name in module if name in vars(builtins)}
-    return Converter(_as_def(node), {*code.co_freevars, *hidden}, set(), class_of(code)).convert()
+    watches = watches and any(column is not None for _, _, column, _ in code.co_positions())
+    return Converter(_as_def(node), {*code.co_freevars, *hidden}, set(), class_of(code), watches).convert()
 
 
 def _as_def(node: Definition) -> ast.FunctionDef:
