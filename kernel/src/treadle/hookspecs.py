@@ -29,3 +29,13 @@ def treadle_pass_finished(report: Any) -> None:
 @hookspec
 def treadle_device_opened(device: Any) -> None:
     """A device was used for the first time."""
+
+
+@hookspec
+def treadle_why_as_written(code: Any, module: dict[str, Any]) -> str | None:
+    """Why a function runs as it is written, in which Python asked a symbolic tensor for its truth; None if that is not known.
+
+    Args:
+        code: the function's code object.
+        module: its globals.
+    """

@@ -19,6 +19,7 @@ from treadle.functions.signature import Call, Key, Signature, TensorPart
 from treadle.functions.trace_cache import TraceCache
 from treadle.functions.trace_lock import one_at_a_time
 from treadle.functions.tracing import trace
+from treadle.functions.undecided import explain_undecided
 from treadle.registry import registry
 from treadle.state import LOCAL, STATE, is_reentry
 from treadle.tensor import Tensor
@@ -153,6 +154,7 @@ class Function:
             tensor._id = 0
             return tensor
         except Exception as error:
+            explain_undecided(error)
             show_users_lines(error)
             raise
 
@@ -292,6 +294,7 @@ class Function:
             concrete, _ = self._find(args, kwargs)
             concrete.atomic.executable()
         except Exception as error:
+            explain_undecided(error)
             show_users_lines(error)
             raise
         return concrete

@@ -42,7 +42,13 @@ class Writer:
         self.device = device
         self.live = Liveness(graph)
         self.arena = ArenaPlan()
-        self.namespace: dict[str, Any] = {"__builtins__": {}, "__name__": __name__, "NORMALIZE": device.normalize, "HOST": _to_host, "LOCAL": state.LOCAL}
+        self.namespace: dict[str, Any] = {
+            "__builtins__": {},
+            "__name__": __name__,
+            "NORMALIZE": device.normalize,
+            "HOST": _to_host,
+            "LOCAL": state.LOCAL,
+        }
         self.namespace.update(READ=self._read, ASSIGN=self._assign)
         self.names: dict[Value, str] = {}
         self.views: dict[Value, int] = {}

@@ -113,7 +113,7 @@ class Expressions:
         return located(keep(self.fresh(), new), test) if is_merged or isinstance(new, ast.IfExp) else new
 
     def operands(self, test: Any, around: Callable[[Any], Any] = lambda operand: operand) -> Iterator[tuple[Any, Callable[[Any], Any]]]:
-        """The operands of a test that ``native`` asks for their truth, each with what makes the test's value of its own, once those before are known."""
+        """The operands of a test that ``native`` asks for their truth, each with what makes the test's value of its own."""
         parts = self._parts_of(test)
         if parts is None:
             if not self.is_python(test):
@@ -123,6 +123,8 @@ class Expressions:
         else:
             for i, value in enumerate(parts.values):
                 rest = parts.values[i + 1 :]
+                if rest and isinstance(test, ast.Compare):  # what is left of a chain is a comparison
+                    rest = [replaced(rest[0], ops=test.ops[i + 1 :], comparators=test.comparators[i + 1 :])]
                 whole = (lambda operand, rest=rest: around(located(replaced(parts, values=[operand, *rest]), test))) if rest else around
                 yield from self.operands(value, whole)
 

@@ -19,7 +19,7 @@ CONSTRUCTS = (ast.If, *LOOPS)
 
 def mark_live(body: list[Any], scope: Scope) -> None:
     """Mark branches and loops with the names that are live after them."""
-    always = scope.shared | scope.outer | scope.global_
+    always = scope.shared | scope.outer | scope.global_ | scope.rebound
     _Liveness(always).block(body, set())
 
 

@@ -13,3 +13,11 @@ def treadle_register(registry: Any) -> None:
     registry.add_ops("treadle_autograph.api", "treadle_autograph.definedness", "treadle_autograph.raising")
     registry.add_kernels(for_="array", module="treadle_autograph.definedness")
     registry.add_kernels(for_="array", module="treadle_autograph.raising")
+
+
+@hookimpl
+def treadle_why_as_written(code: Any, module: dict[str, Any]) -> str | None:
+    """Why a function that asked a symbolic tensor for its truth was not converted."""
+    from treadle_autograph.convert import why_as_written
+
+    return why_as_written(code, module)

@@ -94,7 +94,8 @@ def _block(code: CodeType, lines: list[str]) -> Definition:
 
 
 def _indent(line: str) -> int:
-    text = line.expandtabs()
+    text = line.rpartition("\f")[2] if line.lstrip(" \t").startswith("\f") else line  # a form feed begins the line anew, as for the compiler
+    text = text.expandtabs()
     return len(text) - len(text.lstrip())
 
 

@@ -9,7 +9,7 @@ user's variables through the cells of ``ag__staged``.
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from treadle_autograph.expressions import SHARED, Expressions, setter
@@ -44,13 +44,22 @@ class Converter:
         uncertain: names from outside that may be undefined when it runs.
         class_name: of the class around it, which private names are mangled with.
         watches: Python runs the tests of ``if`` and ``while``, and a tensor among them is noticed by its exception; else each is asked first.
+        rebound: names from outside that a call may bind.
     """
 
-    def __init__(self, node: ast.FunctionDef, known: set[str], uncertain: set[str], class_name: str | None = None, watches: bool = True) -> None:
+    def __init__(
+        self,
+        node: ast.FunctionDef,
+        known: set[str],
+        uncertain: set[str],
+        class_name: str | None = None,
+        watches: bool = True,
+        rebound: Iterable[str] = (),
+    ) -> None:
         self._watches = watches
         self._node = node
         self._class = class_name
-        self._scope = scope = Scope(node)
+        self._scope = scope = Scope(node, rebound)
         first = next((a.arg for a in (*node.args.posonlyargs, *node.args.args)), None)
         self._known = known | scope.local | scope.outer
         self._expressions = Expressions(self._known, scope.local | (free(node) & known), first, bool(scope.rebound), scope.sometimes)
@@ -263,7 +272,7 @@ class Converter:
         args = node.args
         defaults = [self._expressions.convert(d, False) for d in args.defaults]
         kw_defaults = [self._expressions.convert(d, False) for d in args.kw_defaults]
-        inner = Converter(node, self._known, getattr(node, "uncertain_outside", set()), self._class, self._watches)
+        inner = Converter(node, self._known, getattr(node, "uncertain_outside", set()), self._class, self._watches, self._scope.rebound)
         return replaced(inner.convert(), args=replaced(args, defaults=defaults, kw_defaults=kw_defaults))
 
     def _class_(self, node: ast.ClassDef, quick: bool) -> list[Any]:
@@ -272,7 +281,7 @@ class Converter:
             body = []
             for part in node.body:
                 if isinstance(part, ast.FunctionDef) and not is_left_alone(part):
-                    part = Converter(part, self._known, set(), node.name, self._watches).convert()
+                    part = Converter(part, self._known, set(), node.name, self._watches, self._scope.rebound).convert()
                 body.append(part)
             found = self._functions[id(node)] = replaced(node, body=body)
         return [found]

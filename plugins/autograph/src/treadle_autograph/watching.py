@@ -1,7 +1,7 @@
 """Tests that Python runs as they are: which operand was it that turned out to be a tensor without a value?
 
-Converted code asks nobody whether the test of an ``if`` or ``while`` is a tensor; it lets Python decide. A symbolic tensor refuses to be decided, by an
-exception. Its traceback says which instruction asked, the instruction's place which operand of which test that was, and from there the operators go on.
+Converted code asks nobody whether the test of an ``if`` or ``while`` is a tensor; it lets Python decide. A symbolic tensor refuses, by an exception.
+Its traceback says which instruction asked, the instruction's place which operand of which test that was, and from there the operators go on.
 """
 
 from __future__ import annotations
