@@ -32,7 +32,7 @@ def treadle_device_opened(device: Any) -> None:
 
 
 @hookspec
-def treadle_why_as_written(code: Any, module: dict[str, Any]) -> str | None:
+def treadle_explain_unconverted(code: Any, module: dict[str, Any]) -> str | None:
     """Why a function runs as it is written, in which Python asked a symbolic tensor for its truth; None if that is not known.
 
     Args:

@@ -19,7 +19,7 @@ def explain_undecided(error: BaseException) -> None:
         return
     code, module = entry.tb_frame.f_code, entry.tb_frame.f_globals
     plugins.host.load_ops("autograph")
-    for reason in plugins.host.call("treadle_why_as_written", code=code, module=module):
+    for reason in plugins.host.call("treadle_explain_unconverted", code=code, module=module):
         if reason:
             error.add_note(
                 f"{code.co_qualname!r} ({code.co_filename}:{code.co_firstlineno}) runs as it is written, not converted by AutoGraph: {reason}"

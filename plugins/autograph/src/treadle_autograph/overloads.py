@@ -70,7 +70,8 @@ def enumerate_(iterable: Any, start: Any = 0) -> Any:
 
 def zip_(*iterables: Any, **keywords: Any) -> Any:
     """``zip``, also over tensors if all are."""
-    parts = [items_of(i) for i in iterables] if LOCAL.graph is not None and iterables and not keywords else [None]
+    is_plain = not keywords or (len(keywords) == 1 and keywords.get("strict") is False)
+    parts = [items_of(i) for i in iterables] if LOCAL.graph is not None and iterables and is_plain else [None]
     return zip(*iterables, **keywords) if any(p is None for p in parts) else Zipped([p for p in parts if p is not None])  # noqa: B905
 
 

@@ -16,7 +16,7 @@ def treadle_register(registry: Any) -> None:
 
 
 @hookimpl
-def treadle_why_as_written(code: Any, module: dict[str, Any]) -> str | None:
+def treadle_explain_unconverted(code: Any, module: dict[str, Any]) -> str | None:
     """Why a function that asked a symbolic tensor for its truth was not converted."""
     from treadle_autograph.convert import why_as_written
 
