@@ -279,13 +279,13 @@ def test_what_observers_answer_is_given_back():
 
     class Knows:
         @hookimpl
-        def treadle_explain_unconverted(self, code):
+        def treadle_explain_condition(self, code):
             return f"{code} is a generator"
 
     host = Host(Registry(), [])
-    assert host.call("treadle_explain_unconverted", code="f", module={}) == []
+    assert host.call("treadle_explain_condition", code="f", module={}) == []
     host.observe(Knows())
-    assert host.call("treadle_explain_unconverted", code="f", module={}) == ["f is a generator"]
+    assert host.call("treadle_explain_condition", code="f", module={}) == ["f is a generator"]
 
 
 def test_registering_clears_the_kernels_that_ops_have_resolved():

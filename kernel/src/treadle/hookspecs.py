@@ -32,10 +32,10 @@ def treadle_device_opened(device: Any) -> None:
 
 
 @hookspec
-def treadle_explain_unconverted(code: Any, module: dict[str, Any]) -> str | None:
-    """Why a function runs as it is written, in which Python asked a symbolic tensor for its truth; None if that is not known.
+def treadle_explain_condition(code: Any, module: dict[str, Any]) -> str:
+    """Why Python, and not the graph, was to decide a condition that is a tensor: a note to the error.
 
     Args:
-        code: the function's code object.
+        code: of the function with the condition.
         module: its globals.
     """

@@ -115,9 +115,8 @@ class SymbolicTensor(Tensor):
     def __bool__(self) -> bool:  # noqa: PLE0304 - it always raises
         self._refuse(
             "using a tensor as a Python bool is not allowed",
-            "Use td.cond or td.where to choose by a tensor; a Python `if`, `while`, `and`, `or` or `not` decides while tracing, "
-            "when the value is not known (its function is run as written: AutoGraph does not convert it, for instance as its source is not "
-            "available).",
+            "Use td.cond or td.where to choose by a tensor; a Python `if`, `while`, `and`, `or` or `not` that AutoGraph does not convert, "
+            "for instance as its source is not available, decides while tracing, when the value is not known.",
             undecided=self,
         )
 

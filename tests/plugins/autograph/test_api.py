@@ -96,6 +96,15 @@ def test_check_lists_what_does_not_work_by_line():
     assert str(findings[0]).startswith(f"line {first + 3}: `items.append` in a loop: ")
 
 
+def test_check_names_what_takes_out_of_a_container_in_a_loop():
+    def f(x, stack):
+        while x < 3:
+            x += stack.pop()
+        return x
+
+    assert [finding.construct for finding in td.autograph.check(f)] == ["`stack.pop` in a loop"]
+
+
 def test_check_finds_nothing_in_plain_code():
     assert td.autograph.check(sample) == [finding for finding in td.autograph.check(sample) if finding.construct == "a comprehension"]
     assert td.autograph.check(lambda x: x if x > 0 else -x) == []

@@ -568,3 +568,15 @@ def test_a_condition_of_a_generator_says_why():
     with pytest.raises(TypeError, match="Python bool") as caught:
         td.function(lambda x: list(rows(x)))(td.constant(1))
     assert caught.value.__notes__[0].endswith("it is a generator or coroutine")
+
+
+def test_a_match_on_a_tensor_says_that_it_is_pythons():
+    def f(x):
+        match x:
+            case 1:
+                return x
+        return -x
+
+    with pytest.raises(TypeError, match="Python bool") as caught:
+        td.function(f)(td.constant(1))
+    assert "what a `case` matches" in caught.value.__notes__[0]

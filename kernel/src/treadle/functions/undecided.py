@@ -1,4 +1,4 @@
-"""Why Python asked a symbolic tensor for its truth: the function with the condition ran as it is written. The error says so in a note."""
+"""Why Python asked a symbolic tensor for its truth: what converts functions says so in a note to the error."""
 
 from __future__ import annotations
 
@@ -19,11 +19,8 @@ def explain_undecided(error: BaseException) -> None:
         return
     code, module = entry.tb_frame.f_code, entry.tb_frame.f_globals
     plugins.host.load_ops("autograph")
-    for reason in plugins.host.call("treadle_explain_unconverted", code=code, module=module):
-        if reason:
-            error.add_note(
-                f"{code.co_qualname!r} ({code.co_filename}:{code.co_firstlineno}) runs as it is written, not converted by AutoGraph: {reason}"
-            )
+    for answer in plugins.host.call("treadle_explain_condition", code=code, module=module):
+        error.add_note(answer)
 
 
 def _place_of_condition(entry: TracebackType | None) -> TracebackType | None:

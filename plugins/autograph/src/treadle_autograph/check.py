@@ -99,7 +99,7 @@ def _look(node: ast.AST, is_in_loop: bool, found: list[Finding]) -> None:
         found.append(Finding(line, "a comprehension", _COMPREHENSION))
     elif isinstance(node, ast.Lambda) and sometimes_bound([node.body]):
         found.append(Finding(line, "`:=` in an operand that may not be computed, in a lambda", _WALRUS))
-    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in CHANGING and is_in_loop:
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in CHANGING | _TAKING and is_in_loop:
         found.append(Finding(line, f"`{ast.unparse(node.func)}` in a loop", _CHANGING))
     inside = is_in_loop or isinstance(node, LOOPS)
     for child in ast.iter_child_nodes(node):
@@ -111,6 +111,8 @@ _FINALLY = "the function runs as it is written"
 _MATCH = "it chooses while tracing; its subject and guards must not depend on tensors"
 _COMPREHENSION = "over a tensor it needs a first size that is known, and its filter must not depend on a tensor; use td.map_fn"
 _WALRUS = "what decides must not depend on a tensor; use a function"
+_TAKING = frozenset({"pop", "popitem", "popleft", "remove", "discard", "clear", "sort", "reverse"})
+"""Methods that change a container without putting anything into it."""
 _CHANGING = "in a loop over a tensor it happens once, while tracing; use a td.TensorArray or td.map_fn"
 _UNSEEN = "Python calls it where no call is written, so it runs as it is written: its conditions must not depend on tensors; use a method"
 _CALLED = frozenset({"__init__", "__new__", "__call__"})

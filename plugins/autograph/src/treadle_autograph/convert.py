@@ -167,14 +167,19 @@ def _new_entry(code: CodeType, module: dict[str, Any]) -> _Entry:
     return _Entry(code, compiled, "")
 
 
-def why_as_written(code: CodeType, module: dict[str, Any]) -> str | None:
-    """Why a function ran as it is written; None for converted code."""
+def why_python_decides(code: CodeType, module: dict[str, Any]) -> str:
+    """Why a condition in a function was Python's, and not for the graph."""
     if id(code) in parts:
-        return None
+        return _ONLY_PYTHON
     entry = entry_of(code, module)
-    return entry.reason if entry.compiled is None else _NOT_CALLED
+    place = f"{code.co_qualname!r} ({code.co_filename}:{code.co_firstlineno})"
+    return f"{place} runs as it is written, not converted by AutoGraph: {entry.reason if entry.compiled is None else _NOT_CALLED}"
 
 
+_ONLY_PYTHON = (
+    "AutoGraph leaves it to Python what a `case` matches, whether lists with tensors in them are equal, and what the `__bool__` of a class says: "
+    "none of these may depend on a tensor that has no value while tracing"
+)
 _NOT_CALLED = (
     "it was not called by converted code, but by an operator, a property, a `with`, a library, or under do_not_convert or autograph=False. "
     "Call it by its name from a converted function, or use td.cond"

@@ -128,6 +128,18 @@ class Expressions:
                 whole = (lambda operand, rest=rest: around(located(replaced(parts, values=[operand, *rest]), test))) if rest else around
                 yield from self.operands(value, whole)
 
+    def truth_of(self, test: Any) -> Any:
+        """A test whose operands give only their truth, since nobody sees what else they are."""
+        if isinstance(test, ast.BoolOp):
+            return replaced(test, values=[self.truth_of(value) for value in test.values])
+        if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+            return replaced(test, operand=self.truth_of(test.operand))
+        if isinstance(test, ast.Constant):
+            return located(ast.Constant(bool(test.value)), test)
+        if isinstance(test, ast.Compare) or self.is_python(test):
+            return test
+        return call("truth", test, at=test)
+
     def _parts_of(self, test: Any) -> Any:
         """A test as an ``and``, ``or`` or ``not`` whose operands stand at places of their own; None if it is no such thing."""
         if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
@@ -245,6 +257,8 @@ class Expressions:
 
     def _call(self, node: ast.Call, quick: bool) -> Any:
         function = node.func
+        if isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name) and function.value.id == HIDDEN:
+            return self.parts(node, quick)
         if isinstance(function, ast.Name) and function.id not in self._known:
             if function.id in FRAME_READERS and (special := self._frame_reader(node, quick)) is not None:
                 return special

@@ -139,13 +139,15 @@ def max_(*arguments: Any, **keywords: Any) -> Any:
 
 
 def _extreme(builtin: Any, binary: str, reduction: str, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
-    if not keywords and LOCAL.graph is not None:
-        if len(arguments) == 1 and symbolic(arguments[0]) is not None:
+    if set(keywords) <= {"default"} and arguments and LOCAL.graph is not None:
+        if len(arguments) == 1 and symbolic(arguments[0]) is not None and not keywords:
             return getattr(_td(), reduction)(arguments[0], 0)
+        if len(arguments) > 1 and keywords:
+            return builtin(*arguments, **keywords)  # Python says what is wrong with that
         items = list(arguments[0]) if len(arguments) == 1 else list(arguments)
         if any(symbolic(item) is not None for item in items):
             return functools.reduce(getattr(_td(), binary), items)
-        return builtin(items)
+        return builtin(items, **keywords)
     return builtin(*arguments, **keywords)
 
 

@@ -16,8 +16,8 @@ def treadle_register(registry: Any) -> None:
 
 
 @hookimpl
-def treadle_explain_unconverted(code: Any, module: dict[str, Any]) -> str | None:
-    """Why a function that asked a symbolic tensor for its truth was not converted."""
-    from treadle_autograph.convert import why_as_written
+def treadle_explain_condition(code: Any, module: dict[str, Any]) -> str:
+    """Why the function was not converted, or what in it only Python decides."""
+    from treadle_autograph.convert import why_python_decides
 
-    return why_as_written(code, module)
+    return why_python_decides(code, module)

@@ -115,7 +115,7 @@ class Converter:
             return [replaced(node, test=new, body=arms["body"] or [located(ast.Pass(), node)], orelse=arms["orelse"])]
         test, body, orelse = _without_not(node)
         if not quick:
-            return [run("if_stmt", self._expressions.convert(test, False), *self._if_row(node), at=test)]
+            return [run("if_stmt", self._expressions.convert(self._truth_of(test), False), *self._if_row(node), at=test)]
         staged: list[ast.stmt] = [run("if_stmt", load(TEST), *self._if_row(node), at=test)]
         if getattr(node, "returns", False):
             staged.append(located(ast.Return(load(RESULT)), test))
@@ -308,6 +308,10 @@ class Converter:
         arms = [self._part(kind, arm, node) if arm else ast.Constant(None) for kind, arm in (("if", body), ("else", orelse))]
         return [*arms, self._listed(live | self._attributes(node, names)), self._listed(names - live), self._operands(test, node)]
 
+    def _truth_of(self, test: Any) -> Any:
+        """A test of several operands with their truths only."""
+        return self._expressions.truth_of(test) if isinstance(test, ast.BoolOp | ast.UnaryOp) else test
+
     def _operands(self, test: Any, node: Any) -> ast.expr:
         """The places of the operands of a test, each with a function that gives the test's value from the operand's, or None if they are the same."""
         rows: list[ast.expr] = []
@@ -315,6 +319,7 @@ class Converter:
             place = ast.Constant((operand.lineno, operand.col_offset, operand.end_lineno, operand.end_col_offset))
             value = around(located(load(ITEM), operand))
             is_whole = isinstance(value, ast.Name)
+            value = self._truth_of(value)
             rest = ast.Constant(None) if is_whole else self._part("rest", [located(ast.Return(value), operand)], node, [ITEM], is_test=True)
             rows.append(ast.Tuple([place, rest], ast.Load()))
         return ast.Tuple(rows, ast.Load())
@@ -322,7 +327,7 @@ class Converter:
     def _while_row(self, node: Any) -> list[ast.expr]:
         names = bound([*node.body, node.test]) | self._scope.rebound
         live = names & (node.live | node.carried | self._scope.rebound)
-        test = self._part("test", [located(ast.Return(node.test), node.test)], node, is_test=True)
+        test = self._part("test", [located(ast.Return(self._truth_of(node.test)), node.test)], node, is_test=True)
         return [self._part("while", node.body, node), test, *self._loop_row(node, names, live), self._operands(node.test, node)]
 
     def _for_row(self, node: Any) -> list[ast.expr]:
