@@ -32,8 +32,8 @@ def treadle_device_opened(device: Any) -> None:
 
 
 @hookspec
-def treadle_explain_condition(code: Any, module: dict[str, Any]) -> str:
-    """Why Python, and not the graph, was to decide a condition that is a tensor: a note to the error.
+def treadle_explain_condition(code: Any, module: dict[str, Any]) -> str | None:
+    """Why Python, and not the graph, was to decide a condition that is a tensor: a note to the error, or None.
 
     Args:
         code: of the function with the condition.

@@ -20,7 +20,8 @@ def explain_undecided(error: BaseException) -> None:
     code, module = entry.tb_frame.f_code, entry.tb_frame.f_globals
     plugins.host.load_ops("autograph")
     for answer in plugins.host.call("treadle_explain_condition", code=code, module=module):
-        error.add_note(answer)
+        if answer is not None:
+            error.add_note(answer)
 
 
 def _place_of_condition(entry: TracebackType | None) -> TracebackType | None:
