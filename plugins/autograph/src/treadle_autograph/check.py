@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from treadle_autograph.convert import python_function, why_not
 from treadle_autograph.jumps import LOOPS, jumps_of
-from treadle_autograph.names import COMPREHENSIONS, FUNCTIONS, sometimes_bound
+from treadle_autograph.names import COMPREHENSIONS, FUNCTIONS, children, sometimes_bound
 from treadle_autograph.source import SourceError, class_of, find
 from treadle_autograph.statements import CHANGING, is_left_alone
 
@@ -102,7 +102,7 @@ def _look(node: ast.AST, is_in_loop: bool, found: list[Finding]) -> None:
     elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in CHANGING | _TAKING and is_in_loop:
         found.append(Finding(line, f"`{ast.unparse(node.func)}` in a loop", _CHANGING))
     inside = is_in_loop or isinstance(node, LOOPS)
-    for child in ast.iter_child_nodes(node):
+    for child in children(node):
         _look(child, inside, found)
 
 

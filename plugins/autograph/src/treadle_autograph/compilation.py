@@ -13,7 +13,7 @@ from types import CodeType
 from typing import Any
 
 from treadle_autograph.names import HIDDEN
-from treadle_autograph.nodes import LAZY, OPERATORS
+from treadle_autograph.nodes import LAZY, OPERATORS, located
 from treadle_autograph.source import Definition, SourceError, class_of, find
 from treadle_autograph.statements import Converter
 
@@ -102,10 +102,9 @@ def _compile(code: CodeType, tree: ast.FunctionDef) -> Compiled:
     for node in (factory, body):
         if "type_params" in node._fields and not hasattr(node, "type_params"):
             node.type_params = []
-        ast.copy_location(node, tree)
+        located(node, tree)
     bare.lineno = code.co_firstlineno  # that of the first decorator
-    module = ast.fix_missing_locations(ast.Module([factory], []))
-    compiled = compile(module, code.co_filename, "exec", flags=code.co_flags & _FUTURES, dont_inherit=True)
+    compiled = compile(ast.Module([factory], []), code.co_filename, "exec", flags=code.co_flags & _FUTURES, dont_inherit=True)
     found = _nested(compiled, _FACTORY)
     if class_name is not None:
         found = _nested(found, class_name)
