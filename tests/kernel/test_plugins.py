@@ -274,6 +274,20 @@ def test_an_observer_that_raises_is_reported_and_the_others_are_called():
     assert seen == ["d"]
 
 
+def test_what_observers_answer_is_given_back():
+    from treadle.hookspecs import hookimpl
+
+    class Knows:
+        @hookimpl
+        def treadle_explain_condition(self, code):
+            return f"{code} is a generator"
+
+    host = Host(Registry(), [])
+    assert host.call("treadle_explain_condition", code="f", module={}) == []
+    host.observe(Knows())
+    assert host.call("treadle_explain_condition", code="f", module={}) == ["f is a generator"]
+
+
 def test_registering_clears_the_kernels_that_ops_have_resolved():
     forgotten = []
     registry = Registry()

@@ -231,6 +231,9 @@ class KernelNotFoundError(NotFoundError, InvalidArgumentError, NotImplementedErr
 class SymbolicTensorError(OperatorNotAllowedInGraphError, InvalidArgumentError):
     """A symbolic tensor was used as a value: by ``bool()``, iteration or ``numpy()``, or outside its trace."""
 
+    undecided: Any = None
+    """The tensor whose truth Python asked for, if that is what went wrong."""
+
     def __init__(self, node_def: Any = None, op: Any = None, message: Any = None, *args: Any) -> None:
         InvalidArgumentError.__init__(self, node_def, op, message, *args)  # TypeError's would come first
 

@@ -29,3 +29,13 @@ def treadle_pass_finished(report: Any) -> None:
 @hookspec
 def treadle_device_opened(device: Any) -> None:
     """A device was used for the first time."""
+
+
+@hookspec
+def treadle_explain_condition(code: Any, module: dict[str, Any]) -> str | None:
+    """Why Python, and not the graph, was to decide a condition that is a tensor: a note to the error, or None.
+
+    Args:
+        code: of the function with the condition.
+        module: its globals.
+    """

@@ -271,17 +271,19 @@ class Host:
         """Have an object's hooks (``treadle_trace_finished``, ...) called."""
         self.manager().register(observer)
 
-    def call(self, hook: str, **arguments: Any) -> None:
-        """Call the observers of a cold hook; one that raises is reported, and the others are called all the same."""
+    def call(self, hook: str, **arguments: Any) -> list[Any]:
+        """Call the observers of a cold hook and give what they answer; one that raises is reported, and the others are called all the same."""
+        answers: list[Any] = []
         if self._manager is None:
-            return
+            return answers
         for implementation in getattr(self._manager.hook, hook).get_hookimpls():
             try:
-                implementation.function(*(arguments[a] for a in implementation.argnames))
+                answers.append(implementation.function(*(arguments[a] for a in implementation.argnames)))
             except (KeyboardInterrupt, GeneratorExit):
                 raise
             except BaseException as error:  # an observer is a plugin's code; it may even call sys.exit
                 warn(f"observer {implementation.plugin_name!r} of {hook} raised {type(error).__name__}: {error}", PluginWarning)
+        return answers
 
     def forget(self) -> None:
         """Look for plugins anew at the next question. What is registered stays."""

@@ -19,6 +19,7 @@ from treadle.contracts.kernels import Kernel
 from treadle.contracts.kernels import declared as declared_kernels
 from treadle.contracts.op import Op
 from treadle.errors import PluginError, UnknownOpError
+from treadle.state import own_packages
 
 KERNEL = "treadle-kernel"
 
@@ -171,6 +172,7 @@ class Registry:
             index: module name to the names of the ops that it has kernels for, as ``kernels_index`` gives it.
         """
         for module, ops in index.items():
+            self._own(module)
             for op in ops:
                 self._put_kernel(op, for_, self._plugin, None, functools.partial(_declared_kernel, module, op, self._plugin))
 
@@ -183,11 +185,17 @@ class Registry:
 
         The module is imported when such a device is first opened; at once if one is open already.
         """
+        self._own(module)
         pending = KernelModule(for_, module, self._plugin)
         if any(device.type == for_ or (for_ == "array" and device.array_module is not None) for device in open_devices.values()):
             self._import_kernels(pending)
         else:
             self._pending.append(pending)
+
+    def _own(self, module: str) -> None:
+        """Count the package of a plugin's kernels among those whose lines are not the user's."""
+        if self._plugin != KERNEL:
+            own_packages.add(module.partition(".")[0])
 
     def add_device(self, device: type[Device]) -> None:
         """Register a device type. This does not open a device."""

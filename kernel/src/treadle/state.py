@@ -69,7 +69,7 @@ def quiet_context() -> Context:
 
 
 own_packages: set[str] = {"treadle"}
-"""Packages whose lines are not the user's: the kernel, and every plugin found."""
+"""Packages whose lines are not the user's: the kernel, every plugin found, and where these have their kernels."""
 
 
 def is_reentry(error: BaseException) -> bool:

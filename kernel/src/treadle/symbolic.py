@@ -94,13 +94,15 @@ class SymbolicTensor(Tensor):
         """Assert while tracing that the shape is also this; the graph believes it."""
         self.value.refine(TensorShape(shape))
 
-    def _refuse(self, what: str, instead: str) -> NoReturn:
+    def _refuse(self, what: str, instead: str, undecided: Any = None) -> NoReturn:
         if not self.value.graph.building_function:
             instead = f"session.run gives its value. {instead}"
-        raise SymbolicTensorError(
+        error = SymbolicTensorError(
             f"{what}: this is a symbolic tensor of shape {self.shape} and dtype {self.dtype.name}, made at {self.value.node.source} while "
             f"tracing {self.value.graph.name!r}; it has no value yet. {instead}"
         )
+        error.undecided = undecided
+        raise error
 
     def numpy(self) -> Any:
         self._refuse(
@@ -113,9 +115,9 @@ class SymbolicTensor(Tensor):
     def __bool__(self) -> bool:  # noqa: PLE0304 - it always raises
         self._refuse(
             "using a tensor as a Python bool is not allowed",
-            "Use td.cond or td.where to choose by a tensor; a Python `if`, `while`, `and`, `or` or `not` decides while tracing, "
-            "when the value is not known (its function is run as written: AutoGraph does not convert it, for instance as its source is not "
-            "available).",
+            "Use td.cond or td.where to choose by a tensor; a Python `if`, `while`, `and`, `or` or `not` that AutoGraph does not convert, "
+            "for instance as its source is not available, decides while tracing, when the value is not known.",
+            undecided=self,
         )
 
     def _scalar(self, kind: str) -> Any:

@@ -337,7 +337,11 @@ def disable_check_numerics() -> None:
     ...
 
 def disable_traceback_filtering() -> None:
-    """Ask for whole tracebacks, which is what there is."""
+    """Show whole tracebacks, with the lines of treadle and its plugins.
+
+    Sources:
+        TensorFlow ``tf.debugging.disable_traceback_filtering``.
+    """
     ...
 
 def enable_check_numerics(stack_height_limit: int = 30, path_length_limit: int = 50) -> None:
@@ -356,7 +360,11 @@ def enable_check_numerics(stack_height_limit: int = 30, path_length_limit: int =
     ...
 
 def enable_traceback_filtering() -> None:
-    """Ask for tracebacks without frames of the library; kept for ``is_traceback_filtering_enabled``, as errors name the user's line anyway."""
+    """Show only the user's lines in the tracebacks of exceptions that leave traced functions, as is the case until it is disabled.
+
+    Sources:
+        TensorFlow ``tf.debugging.enable_traceback_filtering``.
+    """
     ...
 
 def get_log_device_placement() -> bool:
@@ -378,7 +386,11 @@ def is_numeric_tensor(tensor: Any) -> bool:
     ...
 
 def is_traceback_filtering_enabled() -> bool:
-    """Whether filtering is asked for; it is until it is disabled."""
+    """Whether tracebacks show only the user's lines.
+
+    Sources:
+        TensorFlow ``tf.debugging.is_traceback_filtering_enabled``.
+    """
     ...
 
 def set_log_device_placement(enabled: bool) -> None:

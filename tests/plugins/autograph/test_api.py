@@ -96,6 +96,15 @@ def test_check_lists_what_does_not_work_by_line():
     assert str(findings[0]).startswith(f"line {first + 3}: `items.append` in a loop: ")
 
 
+def test_check_names_what_takes_out_of_a_container_in_a_loop():
+    def f(x, stack):
+        while x < 3:
+            x += stack.pop()
+        return x
+
+    assert [finding.construct for finding in td.autograph.check(f)] == ["`stack.pop` in a loop"]
+
+
 def test_check_finds_nothing_in_plain_code():
     assert td.autograph.check(sample) == [finding for finding in td.autograph.check(sample) if finding.construct == "a comprehension"]
     assert td.autograph.check(lambda x: x if x > 0 else -x) == []
@@ -116,6 +125,38 @@ def test_check_of_what_is_not_converted():
             return 1
 
     assert any("finally" in finding.construct for finding in td.autograph.check(jumps))
+
+
+class Shape:
+    def __init__(self, sides):
+        self.sides = sides if sides > 2 else 3
+
+    @property
+    def is_round(self):
+        return True if self.sides > 100 else False
+
+    @property
+    def plain(self):
+        return self.sides
+
+    def __mul__(self, k):
+        return Shape(self.sides * k) if k > 0 else self
+
+    def grown(self, k):
+        return self.sides + k if self.is_round and self.plain else 0
+
+
+def test_check_of_a_class_and_a_method_names_what_python_calls_by_itself():
+    assert [finding.construct for finding in td.autograph.check(Shape)] == [
+        "the property 'is_round'",
+        "the special method '__mul__'",
+        "the property `self.is_round`",
+    ]
+    (finding,) = td.autograph.check(Shape(3).grown)
+    assert finding.construct == "the property `self.is_round`"
+    assert "runs as it is written" in finding.reason
+    (finding,) = td.autograph.check(Shape.__mul__)
+    assert finding.construct == "the special method '__mul__'"
 
 
 def test_trace_prints_while_tracing(capsys):
@@ -155,12 +196,12 @@ def test_autograph_can_be_switched_off():
 
 
 def fastest(function, times=15):
-    """The shortest of several runs, in seconds."""
+    """The shortest of several runs, in seconds of this thread, whatever else the machine does."""
     best = float("inf")
     for _ in range(times):
-        start = time.perf_counter()
+        start = time.thread_time()
         function()
-        best = min(best, time.perf_counter() - start)
+        best = min(best, time.thread_time() - start)
     return best
 
 
@@ -194,9 +235,17 @@ def python_while(n):
     return k
 
 
-@pytest.mark.parametrize("function", [python_loop, python_while], ids=lambda f: f.__name__)
+def python_if(n):
+    total = 0
+    for k in range(n):
+        if k % 3 == 0:
+            total += k
+    return total
+
+
+@pytest.mark.parametrize("function", [python_loop, python_while, python_if], ids=lambda f: f.__name__)
 def test_python_control_flow_on_python_values_keeps_nearly_its_speed(function):
     converted = td.autograph.to_graph(function)
     assert converted(1000) == function(1000)
-    ratio = fastest(lambda: converted(20_000)) / fastest(lambda: function(20_000))
-    assert ratio < 4, f"{ratio:.1f} times as long"
+    ratio = fastest(lambda: converted(10_000)) / fastest(lambda: function(10_000))
+    assert ratio < 1.8, f"{ratio:.1f} times as long"

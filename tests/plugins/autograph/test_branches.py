@@ -16,6 +16,32 @@ def case(*kinds):
 
 
 @case("int")
+def truths_of_other_things_than_tensors(x):
+    xs, d, nothing, r = [1], {}, None, 0
+    if xs and x > 0:
+        r += 1
+    if d or x > 1:
+        r += 2
+    if not xs or x > 0:
+        r += 4
+    if nothing is not None and x > 0:
+        r += 8
+    if (nothing is None and x > 0) or "":
+        r += 16
+    if x > 0 and "text":
+        r += 32
+    if x > 0 or []:
+        r += 64
+    if "k" in d or (x > 0 and d.get("k", 1)):
+        r += 128
+    if not d and not x > 0:
+        r += 256
+    while x < 12 and xs:
+        x += 3
+    return r, x
+
+
+@case("int")
 def one_arm(x):
     if x > 3:
         x = x * 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import operator
 
@@ -193,6 +194,51 @@ def nonlocal_called_in_a_loop(n):
     for _ in range(n):
         double()
     return total
+
+
+@case("int")
+def nonlocal_of_a_sibling(x):
+    total, seen = 0, 0
+
+    def add(k):
+        nonlocal total
+        if k > 1:
+            total += k
+        else:
+            total -= 1
+
+    def work(k):
+        nonlocal seen
+        for i in range(2):
+            if k > i:
+                add(k)
+                seen += 1
+        return lambda: add(seen)
+
+    if x > 0:
+        work(x)()
+    again = work(x + 1)
+    while total < 10:
+        again()
+        total += 3
+    return total, seen
+
+
+@case("int")
+def nonlocal_three_levels_up(x):
+    def one(y):
+        def two(z):
+            def three(w):
+                nonlocal x
+                if w > 0:
+                    x = x + w
+                return x
+
+            return three(z) if z > 1 else three(-z)
+
+        return two(y) + two(y + 1)
+
+    return one(x)
 
 
 @case("int")
@@ -627,3 +673,91 @@ def test_private_names_are_those_of_the_class():
     account = Account()
     grow = td.function(account.grow)
     assert [int(grow(td.constant(k))) for k in (-1, 2, 7)] == [0, 6, 8]
+
+
+# ---------------------------------------------------------------------- classes that are called
+
+
+class Base:
+    def __init__(self, v):
+        if v > 2:
+            self.v = v
+        else:
+            self.v = v * 10
+
+
+class Counted(Base):
+    def __new__(cls, v, *, k=1):
+        made = super().__new__(cls)
+        made.k = 2 if v > 3 else k
+        return made
+
+    def __init__(self, v, *, k=1):
+        super().__init__(v)
+        if self.k > 1:
+            self.v += 100
+
+
+class WrongError(ValueError):
+    def __init__(self, v):
+        super().__init__("small" if v is None else f"{v}")
+        self.v = v
+
+
+@dataclasses.dataclass
+class Pair:
+    a: object
+    b: object = 3
+
+    def larger(self):
+        return self.a if self.a > self.b else self.b
+
+
+def test_constructors_are_converted():
+    def f(x):
+        return Base(x).v, Counted(x, k=5).v, Pair(x).larger()
+
+    assert [int(v) for x in (1, 3, 7) for v in td.function(f)(td.constant(x))] == [v for x in (1, 3, 7) for v in f(x)]
+
+
+def test_constructors_keep_what_python_says_of_them():
+    class Odd:
+        def __new__(cls, x):
+            return [x] if x is not None else None
+
+        def __init__(self, x):
+            raise AssertionError("what __new__ gave is of another class")
+
+    class Wrong:
+        def __init__(self, x):
+            return x  # noqa: PLE0101  what Python says of it is under test
+
+    class Meta(type):
+        def __call__(cls, *arguments):
+            return ("made by the metaclass", *arguments)
+
+    class Made(metaclass=Meta):
+        def __init__(self, x):
+            raise AssertionError("the metaclass makes it")
+
+    def f(x):
+        return Odd(x)[0], Made(x)[1]
+
+    assert [int(v) for v in td.function(f)(td.constant(3))] == [3, 3]
+    with pytest.raises(TypeError, match=r"__init__\(\) should return None, not 'SymbolicTensor'"):
+        td.function(lambda x: Wrong(x))(td.constant(1))
+    with pytest.raises(TypeError, match="argument"):
+        td.function(lambda x: Base(x, x))(td.constant(1))
+    with pytest.raises(TypeError, match="argument"):
+        td.function(lambda x: object(x))(td.constant(1))
+
+
+def test_exceptions_of_the_users_are_constructed():
+    @td.function
+    def f(x):
+        if x > 0:
+            raise WrongError(3)
+        return x
+
+    with pytest.raises(WrongError, match="3"):
+        f(td.constant(1))

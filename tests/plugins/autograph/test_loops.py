@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+import treadle as td
+
 CASES = []
 i = "a global that no loop variable may be taken for"
 
@@ -522,3 +524,81 @@ def bubble_sort_of_three(x):
 @pytest.mark.parametrize(("function", "kinds"), CASES)
 def test_it_means_what_python_means(function, kinds, agree):
     agree(function, kinds)
+
+
+# ---------------------------------------------------------------------- TensorArrays
+
+
+def sum_of_squares(n):
+    array = td.TensorArray(td.int32, size=0, dynamic_size=True, element_shape=[])
+    for k in td.range(n):
+        array = array.write(k, k * k)
+    total = 0
+    for square in array:
+        if square > 20:
+            break
+        total += square
+    else:
+        total = -total
+    return total
+
+
+def test_a_loop_over_a_tensor_array():
+    traced = td.function(sum_of_squares, input_signature=[td.TensorSpec([], td.int32)])
+    for n in (0, 1, 4, 8):
+        want = sum_of_squares(td.constant(n))
+        assert int(traced(td.constant(n))) == int(td.autograph.to_graph(sum_of_squares)(td.constant(n))) == int(want)
+    assert sum(node.op.name == "while" for node in traced.get_concrete_function().graph.nodes) == 2
+
+
+def test_enumerate_zip_and_comprehensions_over_tensor_arrays():
+    def f(x):
+        array = td.TensorArray(td.float32, size=3, clear_after_read=False).unstack(x)
+        doubled = td.TensorArray(td.float32, size=3)
+        total = 0.0
+        for k, row in enumerate(array):
+            doubled = doubled.write(k, row * 2)
+        for a, b in zip(array, doubled, strict=False):
+            total += td.reduce_sum(a * b)
+        return total, [row + 1 for row in array]
+
+    x = td.constant([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
+    for result in (f(x), td.function(f)(x)):
+        assert float(result[0]) == 182.0
+        assert [row.numpy().tolist() for row in result[1]] == [[2.0, 3.0], [4.0, 5.0], [6.0, 7.0]]
+
+
+def test_zip_that_is_told_not_to_be_strict_stays_one_loop():
+    @td.function
+    def f(x):
+        total = 0
+        for a, b in zip(x, x, strict=False):
+            total += a * b
+        return total
+
+    assert int(f(td.constant([1, 2, 3]))) == 14
+    assert [node.op.name for node in f.get_concrete_function(td.TensorSpec([3], td.int32)).graph.nodes].count("while") == 1
+
+
+def test_gradients_flow_through_a_loop_over_a_tensor_array():
+    @td.function
+    def f(x):
+        total = 0.0
+        for row in td.TensorArray(td.float32, size=2).unstack(x):
+            total += td.reduce_sum(row * row)
+        return total
+
+    x = td.constant([[1.0, 2.0], [3.0, 4.0]])
+    with td.GradientTape() as tape:
+        tape.watch(x)
+        y = f(x)
+    assert tape.gradient(y, x).numpy().tolist() == [[2.0, 4.0], [6.0, 8.0]]
+
+
+def test_a_comprehension_over_a_tensor_array_of_unknown_size_is_refused():
+    def f(n):
+        return [x + 1 for x in td.TensorArray(td.int32, size=n, element_shape=[])]
+
+    with pytest.raises(TypeError, match="how many tensors it has is not known"):
+        td.function(f)(td.constant(3))
+    assert len(f(3)) == 3

@@ -525,3 +525,58 @@ def test_a_mistake_of_the_converter_is_one_warning(monkeypatch):
     with pytest.warns(convert.AutographWarning, match=r"could not convert .*f'.*LookupError: no such thing") as caught:
         assert [float(td.function(f)(td.constant(v))) for v in (1.0, 2.0)] == [2.0, 3.0]
     assert len(caught) == 1
+
+
+class Box:
+    def __init__(self, v):
+        self.v = v
+
+    @property
+    def size(self):
+        return 1 if self.v > 3 else 0
+
+    def __add__(self, other):
+        if self.v > other:
+            return self.v
+        return other
+
+
+@pytest.mark.parametrize(("function", "name"), [(lambda x: Box(x).size, "size"), (lambda x: Box(x) + 1, "__add__")], ids=["property", "operator"])
+def test_what_python_calls_by_itself_runs_as_it_is_and_says_so(function, name):
+    with pytest.raises(TypeError, match="Python bool") as caught:
+        td.function(function)(td.constant(1))
+    (note,) = caught.value.__notes__
+    assert note.startswith(f"'Box.{name}' ({__file__}:")
+    assert "not called by converted code" in note
+
+
+def test_a_function_without_source_is_named_with_the_reason():
+    f = made_by_exec("def f(x):\n    if [k for k in range(2) if x > k]:\n        return x\n    return -x\n")
+    with pytest.raises(TypeError, match="Python bool") as caught:
+        td.function(lambda x: f(x))(td.constant(1))
+    assert caught.value.__notes__ == [
+        "'f' (<string>:1) runs as it is written, not converted by AutoGraph: the source of 'f' is not available: there is no file '<string>'"
+    ]
+
+
+def test_a_condition_of_a_generator_says_why():
+    def rows(x):
+        for k in range(3):
+            if x > k:
+                yield k
+
+    with pytest.raises(TypeError, match="Python bool") as caught:
+        td.function(lambda x: list(rows(x)))(td.constant(1))
+    assert caught.value.__notes__[0].endswith("it is a generator or coroutine")
+
+
+def test_a_match_on_a_tensor_says_that_it_is_pythons():
+    def f(x):
+        match x:
+            case 1:
+                return x
+        return -x
+
+    with pytest.raises(TypeError, match="Python bool") as caught:
+        td.function(f)(td.constant(1))
+    assert "what a `case` matches" in caught.value.__notes__[0]

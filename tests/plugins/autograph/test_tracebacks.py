@@ -264,3 +264,126 @@ def test_a_caught_exception_is_clean_too():
 
     td.function(f)(td.constant([1.0, 2.0]))
     assert seen == [["return g(x)", "return reshaped(x)", "return td.reshape(x, [5])"]]
+
+
+# ---------------------------------------------------------------------- from a traced function outwards
+
+
+class Model(td.Module):
+    @td.function
+    def rows(self, x):
+        return td.map_fn(lambda row: reshaped(row), x)
+
+
+def seen(function, *arguments):
+    """The lines of a traceback from this file, if there are no others; and the error."""
+    with pytest.raises(Exception) as caught:  # noqa: PT011  any error's traceback is under test
+        function(*arguments)
+    entries = traceback.extract_tb(caught.value.__traceback__)
+    assert {e.filename for e in entries} == {__file__}
+    return [e.line for e in entries][1:], caught.value
+
+
+def test_what_tracing_raises_shows_the_users_lines_only():
+    lines, _ = seen(td.function(reshaped), td.constant([1.0]))
+    assert lines == ["return td.reshape(x, [5])"]
+    lines, _ = seen(td.function(reshaped).get_concrete_function, td.TensorSpec([2]))
+    assert lines == ["return td.reshape(x, [5])"]
+
+
+def test_a_traced_method_and_a_function_handed_to_an_op():
+    lines, _ = seen(Model().rows, td.constant([[1.0, 2.0]]))
+    assert lines == ["return td.map_fn(lambda row: reshaped(row), x)"] * 2 + ["return td.reshape(x, [5])"]
+
+
+def test_without_conversion_too():
+    lines, _ = seen(td.function(reshaped, autograph=False), td.constant([1.0]))
+    assert lines == ["return td.reshape(x, [5])"]
+
+
+def test_an_error_of_the_graph_names_the_users_line_and_shows_none_of_ours():
+    @td.function
+    def f(x, k):
+        if k > 0:
+            x = td.gather(x, k)
+        return x[0]
+
+    for calls in range(3):
+        lines, error = seen(f, td.constant([[1.0], [2.0]]), td.constant(5))
+        assert lines == [], calls
+        assert f"{__file__}:{f.python_function.__code__.co_firstlineno + 3} `x = td.gather(x, k)`" in str(error)
+    concrete = f.get_concrete_function(td.TensorSpec([2, 1]), td.TensorSpec([], td.int32))
+    assert seen(concrete, td.constant([[1.0], [2.0]]), td.constant(5))[0] == []
+
+
+def test_a_wrong_call_shows_none_of_ours():
+    assert seen(td.function(reshaped))[0] == []
+
+
+def test_what_python_functions_in_a_graph_raise_shows_their_lines():
+    def inside(x):
+        return 1 // int(x)
+
+    @td.function
+    def f(x):
+        return td.numpy_function(inside, [x], td.int64)
+
+    assert seen(f, td.constant(0))[0] == ["return 1 // int(x)"]
+
+
+def test_causes_contexts_and_notes_stay():
+    def f(x):
+        try:
+            return reshaped(x)
+        except ValueError as error:
+            error.add_note("seen")
+            raise KeyError("wrong shape") from error
+
+    def g(x):
+        try:
+            return reshaped(x)
+        except ValueError:
+            raise KeyError("wrong shape")  # noqa: B904  a context is under test
+
+    _, error = seen(td.function(f), td.constant([1.0]))
+    assert error.__cause__.__notes__ == ["seen"]
+    assert [e.line for e in traceback.extract_tb(error.__cause__.__traceback__)] == ["return reshaped(x)", "return td.reshape(x, [5])"]
+    _, error = seen(td.function(g), td.constant([1.0]))
+    assert isinstance(error.__context__, ValueError)
+    assert [e.line for e in traceback.extract_tb(error.__context__.__traceback__)] == ["return reshaped(x)", "return td.reshape(x, [5])"]
+
+
+def test_a_group_is_filtered_with_what_is_in_it():
+    def f(x):
+        found = []
+        for _ in range(2):
+            try:
+                reshaped(x)
+            except ValueError as error:
+                found.append(error)
+        raise ExceptionGroup("both", found)
+
+    _, error = seen(td.function(f), td.constant([1.0]))
+    for inner in error.exceptions:
+        assert {e.filename for e in traceback.extract_tb(inner.__traceback__)} == {__file__}
+
+
+def test_an_interrupt_keeps_its_whole_traceback():
+    def f(x):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt) as caught:
+        td.function(f, autograph=False)(td.constant(1))
+    assert any("polymorphic" in e.filename for e in traceback.extract_tb(caught.value.__traceback__))
+
+
+def test_the_switch_says_how_it_stands():
+    assert td.debugging.is_traceback_filtering_enabled()
+    td.debugging.disable_traceback_filtering()
+    try:
+        assert not td.debugging.is_traceback_filtering_enabled()
+        with pytest.raises(ValueError, match="reshape") as caught:
+            td.function(reshaped, autograph=False)(td.constant([1.0]))
+    finally:
+        td.debugging.enable_traceback_filtering()
+    assert any("polymorphic" in e.filename for e in traceback.extract_tb(caught.value.__traceback__))

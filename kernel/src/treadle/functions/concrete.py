@@ -14,6 +14,7 @@ from treadle.functions.trace_types import FunctionType
 from treadle.graph.func_graph import FuncGraph
 from treadle.tensor import Tensor
 from treadle.tensorspec import TensorSpec
+from treadle.tracebacks import show_users_lines
 from treadle.variable import Variable
 
 
@@ -144,6 +145,13 @@ class ConcreteFunction:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call with the tensors of the signature, by position or by name; Python values of the trace may be left out or repeated."""
+        try:
+            return self.call(self._inputs_of(args, kwargs))
+        except Exception as error:
+            show_users_lines(error)
+            raise
+
+    def _inputs_of(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
         given = [leaf for leaf in nest.flatten(args) if leaf is None or not isinstance(leaf, str | bool | DType)]
         given = [leaf for leaf in given if leaf is not None]
         parts = self.key.inputs
@@ -157,7 +165,7 @@ class ConcreteFunction:
         given += nest.flatten(list(kwargs.values()))
         if len(given) != len(parts):
             raise TypeError(f"{self.name} takes {len(parts)} tensors ({', '.join(self.names)}), and {len(given)} were given")
-        return self.call([self._check(value, part, name) for value, part, name in zip(given, parts, self.names, strict=True)])
+        return [self._check(value, part, name) for value, part, name in zip(given, parts, self.names, strict=True)]
 
     def _check(self, value: Any, part: Any, name: str) -> Any:
         if isinstance(part, VariablePart):

@@ -19,10 +19,12 @@ from treadle.functions.signature import Call, Key, Signature, TensorPart
 from treadle.functions.trace_cache import TraceCache
 from treadle.functions.trace_lock import one_at_a_time
 from treadle.functions.tracing import trace
+from treadle.functions.undecided import explain_undecided
 from treadle.registry import registry
 from treadle.state import LOCAL, STATE, is_reentry
 from treadle.tensor import Tensor
 from treadle.tensorspec import TensorSpec, outline
+from treadle.tracebacks import show_users_lines
 from treadle.variable import Variable
 
 _MOST_FAST = 1024
@@ -122,34 +124,39 @@ class Function:
     # ------------------------------------------------------------------ calling
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if STATE.busy or kwargs:
-            return self._call(args, kwargs)
-        found = None
         try:
-            if len(args) == 1:
-                (a,) = args
-                if type(a) is Tensor:
-                    buffer = a._buffer
-                    found = self._fast[a._key, buffer.shape]
+            if STATE.busy or kwargs:
+                return self._call(args, kwargs)
+            found = None
+            try:
+                if len(args) == 1:
+                    (a,) = args
+                    if type(a) is Tensor:
+                        buffer = a._buffer
+                        found = self._fast[a._key, buffer.shape]
+                        run, key, _ = found
+                        buffer = LOCAL.run(run, buffer)
+                else:
+                    found = self._fast[tuple([(a._key, a._buffer.shape) if type(a) is Tensor else None for a in args])]
                     run, key, _ = found
-                    buffer = LOCAL.run(run, buffer)
-            else:
-                found = self._fast[tuple([(a._key, a._buffer.shape) if type(a) is Tensor else None for a in args])]
-                run, key, _ = found
-                buffer = LOCAL.run(run, *[a._buffer for a in args])
+                    buffer = LOCAL.run(run, *[a._buffer for a in args])
+            except Exception as error:
+                if found is not None and not is_reentry(error):
+                    raise found[2].explain(error) from error.__cause__
+                found = None  # a first call, or one from inside a running kernel
+            if found is None:
+                return self._call(args, kwargs)
+            if key is None:
+                return buffer
+            tensor = _new(Tensor)
+            tensor._buffer = buffer
+            tensor._key = key
+            tensor._id = 0
+            return tensor
         except Exception as error:
-            if found is not None and not is_reentry(error):
-                raise found[2].explain(error) from error.__cause__
-            found = None  # a first call, or one from inside a running kernel
-        if found is None:
-            return self._call(args, kwargs)
-        if key is None:
-            return buffer
-        tensor = _new(Tensor)
-        tensor._buffer = buffer
-        tensor._key = key
-        tensor._id = 0
-        return tensor
+            explain_undecided(error)
+            show_users_lines(error)
+            raise
 
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if _eager_functions:
@@ -278,13 +285,18 @@ class Function:
 
         Without arguments, that of the input signature, or the only one there is.
         """
-        if not args and not kwargs and self.signature.specs is not None:
-            bound = inspect.BoundArguments(self.signature.python, OrderedDict(self.signature.specs))
-            args, kwargs = bound.args, bound.kwargs
-        elif self.signature.specs is None:
-            args, kwargs = outline(args), outline(kwargs)
-        concrete, _ = self._find(args, kwargs)
-        concrete.atomic.executable()
+        try:
+            if not args and not kwargs and self.signature.specs is not None:
+                bound = inspect.BoundArguments(self.signature.python, OrderedDict(self.signature.specs))
+                args, kwargs = bound.args, bound.kwargs
+            elif self.signature.specs is None:
+                args, kwargs = outline(args), outline(kwargs)
+            concrete, _ = self._find(args, kwargs)
+            concrete.atomic.executable()
+        except Exception as error:
+            explain_undecided(error)
+            show_users_lines(error)
+            raise
         return concrete
 
     def concrete_functions(self) -> list[ConcreteFunction]:
@@ -350,7 +362,11 @@ class BoundFunction:
         self.__self__ = instance
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self._function(*args, **kwargs)
+        try:
+            return self._function(*args, **kwargs)
+        except Exception as error:
+            show_users_lines(error)
+            raise
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._function, name)

@@ -27,6 +27,10 @@ LARGE = 16 * 1024
 """Bytes from which a result gets planned memory; below, allocating is faster."""
 
 
+_GIVES_ARRAYS = np.lib.NumpyVersion(np.__version__) >= "2.3.0"
+"""A ufunc told ``out=...`` gives rank-0 arrays and no scalars, in half the time of making arrays of these."""
+
+
 class Writer:
     """Writes the program of a plan.
 
@@ -42,7 +46,13 @@ class Writer:
         self.device = device
         self.live = Liveness(graph)
         self.arena = ArenaPlan()
-        self.namespace: dict[str, Any] = {"__builtins__": {}, "NORMALIZE": device.normalize, "HOST": _to_host, "LOCAL": state.LOCAL}
+        self.namespace: dict[str, Any] = {
+            "__builtins__": {},
+            "__name__": __name__,
+            "NORMALIZE": device.normalize,
+            "HOST": _to_host,
+            "LOCAL": state.LOCAL,
+        }
         self.namespace.update(READ=self._read, ASSIGN=self._assign)
         self.names: dict[Value, str] = {}
         self.views: dict[Value, int] = {}
@@ -239,7 +249,7 @@ class Writer:
                 return
             result = self._new_name() if target is None else target
             if target is None and not node.out.spec.rank and node.out.spec.dtype.kind != "l":
-                text = f"NORMALIZE({text})"
+                text = f"{text[:-1]}, out=...)" if is_ufunc and _GIVES_ARRAYS else f"NORMALIZE({text})"
             body.append(f"{result} = {text}" if target is None else text)
             self.names[node.out] = result
         elif not node.outputs:

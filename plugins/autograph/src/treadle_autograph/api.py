@@ -8,9 +8,10 @@ from functools import wraps
 from typing import Any
 
 from treadle.declare import public
-from treadle_autograph.check import Finding, check_function
+from treadle_autograph.check import Finding, check_entity
 from treadle_autograph.compilation import converted_tree
 from treadle_autograph.convert import convert, entry_of, python_function, why_not
+from treadle_autograph.names import HIDDEN, SHOWN
 
 
 @public("autograph.to_graph")
@@ -48,7 +49,7 @@ def to_code(entity: Callable[..., Any], recursive: bool = True, experimental_opt
         TensorFlow ``tf.autograph.to_code``.
     """
     function = _convertible(entity)
-    return ast.unparse(ast.fix_missing_locations(converted_tree(function.__code__, function.__globals__)))
+    return ast.unparse(ast.fix_missing_locations(converted_tree(function.__code__, function.__globals__))).replace(HIDDEN, SHOWN)
 
 
 def _convertible(entity: Any) -> Any:
@@ -68,12 +69,12 @@ def check(entity: Callable[..., Any]) -> list[Finding]:
     """What in a function would not work, or not as it does in Python, if it depended on tensors; nothing runs.
 
     Args:
-        entity: a function or method.
+        entity: a function, a method, or a class for all that it defines.
 
     Returns:
         Findings with ``line``, ``construct`` and ``reason``, by line.
     """
-    return check_function(python_function(entity))
+    return check_entity(entity)
 
 
 @public("autograph.trace")

@@ -7,7 +7,7 @@ from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 from treadle import nest
-from treadle.state import own_packages
+from treadle.state import LOCAL, own_packages
 from treadle.symbolic import SymbolicTensor
 from treadle_autograph.cells import CONTAINERS, is_outside
 from treadle_autograph.convert import KEPT, convert
@@ -31,9 +31,28 @@ def converted(function: Any) -> Any:
         return convert(function)
     if kind is BuiltinFunctionType:
         return OVERLOADS.get(function, function) if type(function.__self__) is ModuleType else function
-    if kind is type:
-        return OVERLOADS.get(function, function)
+    if isinstance(function, type):
+        return (OVERLOADS.get(function) if kind is type else None) or _constructing(function)
     return convert(function)
+
+
+def _constructing(kind: type) -> Any:
+    """A class with its ``__new__`` and ``__init__`` converted; itself if these are not the user's, or outside a trace."""
+    if LOCAL.graph is None or type(kind).__call__ is not type.__call__:
+        return kind
+    new, start = kind.__new__, kind.__init__
+    if not any(type(f) is FunctionType and convert(f) is not f for f in (new, start)):
+        return kind
+
+    def construct(*arguments: Any, **keywords: Any) -> Any:
+        made = converted(new)(kind, *arguments, **keywords)
+        if kind in type(made).__mro__:
+            nothing = converted(type(made).__init__)(made, *arguments, **keywords)
+            if nothing is not None:
+                raise TypeError(f"__init__() should return None, not '{type(nothing).__name__}'")
+        return made
+
+    return construct
 
 
 def _calling(function: Callable[..., Any]) -> Callable[..., Any]:

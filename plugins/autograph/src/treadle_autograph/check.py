@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
+import functools
+from types import FunctionType
 from typing import Any, NamedTuple
 
-from treadle_autograph.convert import why_not
+from treadle_autograph.convert import python_function, why_not
 from treadle_autograph.jumps import LOOPS, jumps_of
-from treadle_autograph.names import COMPREHENSIONS, FUNCTIONS, sometimes_bound
-from treadle_autograph.source import SourceError, find
+from treadle_autograph.names import COMPREHENSIONS, FUNCTIONS, children, sometimes_bound
+from treadle_autograph.source import SourceError, class_of, find
 from treadle_autograph.statements import CHANGING, is_left_alone
 
 
@@ -23,8 +25,35 @@ class Finding(NamedTuple):
         return f"line {self.line}: {self.construct}: {self.reason}"
 
 
-def check_function(function: Any) -> list[Finding]:
-    """The findings of one function, by line."""
+def check_entity(entity: Any) -> list[Finding]:
+    """The findings of a function, a method, or all functions of a class, by line."""
+    if not isinstance(entity, type):
+        return _check_function(python_function(entity), type(getattr(entity, "__self__", None)))
+    found: list[Finding] = []
+    for name, member in vars(entity).items():
+        member = getattr(member, "__func__", getattr(member, "func", member))  # of class and static methods, and cached properties
+        for function in (member.fget, member.fset, member.fdel) if isinstance(member, property) else (member,):
+            if isinstance(function, FunctionType) and not why_not(function.__code__, function.__globals__):
+                found += _check_function(function, entity)
+                if _is_property(vars(entity)[name]) and _decides(function):
+                    found.append(Finding(function.__code__.co_firstlineno, f"the property {name!r}", _UNSEEN))
+    return sorted(set(found))
+
+
+def _is_property(member: Any) -> bool:
+    return isinstance(member, property | functools.cached_property)
+
+
+def _decides(function: Any) -> bool:
+    """True if there is a condition or loop in a function."""
+    try:
+        node = find(function.__code__, function.__globals__)
+    except SourceError:
+        return False
+    return any(isinstance(part, _DECIDING) for part in ast.walk(node))
+
+
+def _check_function(function: Any, owner: type) -> list[Finding]:
     code = getattr(function, "__code__", None)
     if code is None:
         return [Finding(0, repr(function), "it is no function written in Python")]
@@ -38,7 +67,21 @@ def check_function(function: Any) -> list[Finding]:
     found: list[Finding] = []
     for part in [node.body] if isinstance(node, ast.Lambda) else node.body:
         _look(part, False, found)
+    name = code.co_name
+    if class_of(code) is not None and name.startswith("__") and name.endswith("__") and name not in _CALLED and _decides(function):
+        found.append(Finding(line, f"the special method {name!r}", _UNSEEN))
+    found += [
+        Finding(part.lineno, f"the property `{ast.unparse(part)}`", _UNSEEN)
+        for part in ast.walk(node)
+        if isinstance(part, ast.Attribute) and isinstance(part.value, ast.Name) and part.value.id in code.co_varnames[:1]
+        if _is_deciding_property(getattr(owner, part.attr, None))
+    ]
     return sorted(set(found))
+
+
+def _is_deciding_property(member: Any) -> bool:
+    function = member.fget if isinstance(member, property) else member.func if isinstance(member, functools.cached_property) else None
+    return isinstance(function, FunctionType) and not why_not(function.__code__, function.__globals__) and _decides(function)
 
 
 def _look(node: ast.AST, is_in_loop: bool, found: list[Finding]) -> None:
@@ -56,10 +99,10 @@ def _look(node: ast.AST, is_in_loop: bool, found: list[Finding]) -> None:
         found.append(Finding(line, "a comprehension", _COMPREHENSION))
     elif isinstance(node, ast.Lambda) and sometimes_bound([node.body]):
         found.append(Finding(line, "`:=` in an operand that may not be computed, in a lambda", _WALRUS))
-    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in CHANGING and is_in_loop:
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in CHANGING | _TAKING and is_in_loop:
         found.append(Finding(line, f"`{ast.unparse(node.func)}` in a loop", _CHANGING))
     inside = is_in_loop or isinstance(node, LOOPS)
-    for child in ast.iter_child_nodes(node):
+    for child in children(node):
         _look(child, inside, found)
 
 
@@ -68,4 +111,10 @@ _FINALLY = "the function runs as it is written"
 _MATCH = "it chooses while tracing; its subject and guards must not depend on tensors"
 _COMPREHENSION = "over a tensor it needs a first size that is known, and its filter must not depend on a tensor; use td.map_fn"
 _WALRUS = "what decides must not depend on a tensor; use a function"
+_TAKING = frozenset({"pop", "popitem", "popleft", "remove", "discard", "clear", "sort", "reverse"})
+"""Methods that change a container without putting anything into it."""
 _CHANGING = "in a loop over a tensor it happens once, while tracing; use a td.TensorArray or td.map_fn"
+_UNSEEN = "Python calls it where no call is written, so it runs as it is written: its conditions must not depend on tensors; use a method"
+_CALLED = frozenset({"__init__", "__new__", "__call__"})
+"""Special methods that are called by a call."""
+_DECIDING = (ast.If, ast.IfExp, ast.While, ast.For, ast.BoolOp, ast.Assert)

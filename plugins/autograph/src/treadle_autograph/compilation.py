@@ -13,7 +13,7 @@ from types import CodeType
 from typing import Any
 
 from treadle_autograph.names import HIDDEN
-from treadle_autograph.nodes import LAZY, OPERATORS
+from treadle_autograph.nodes import LAZY, OPERATORS, located
 from treadle_autograph.source import Definition, SourceError, class_of, find
 from treadle_autograph.statements import Converter
 
@@ -64,14 +64,18 @@ def convert_code(code: CodeType, module: dict[str, Any]) -> Compiled:
         SourceError: its text is not available.
         NotConvertibleError: it has a construct that cannot be converted.
     """
-    return _compile(code, converted_tree(code, module))
+    try:
+        return _compile(code, converted_tree(code, module))
+    except SyntaxError:  # too many statically nested blocks, of which watching takes two each
+        return _compile(code, converted_tree(code, module, watches=False))
 
 
-def converted_tree(code: CodeType, module: dict[str, Any]) -> ast.FunctionDef:
-    """The converted function as a syntax tree."""
+def converted_tree(code: CodeType, module: dict[str, Any], watches: bool = True) -> ast.FunctionDef:
+    """The converted function as a syntax tree; tests are watched only where byte code knows its columns."""
     node = find(code, module)
     hidden = {name for name in module if name in vars(builtins)}
-    return Converter(_as_def(node), {*code.co_freevars, *hidden}, set(), class_of(code)).convert()
+    watches = watches and any(column is not None for _, _, column, _ in code.co_positions())
+    return Converter(_as_def(node), {*code.co_freevars, *hidden}, set(), class_of(code), watches).convert()
 
 
 def _as_def(node: Definition) -> ast.FunctionDef:
@@ -98,10 +102,9 @@ def _compile(code: CodeType, tree: ast.FunctionDef) -> Compiled:
     for node in (factory, body):
         if "type_params" in node._fields and not hasattr(node, "type_params"):
             node.type_params = []
-        ast.copy_location(node, tree)
+        located(node, tree)
     bare.lineno = code.co_firstlineno  # that of the first decorator
-    module = ast.fix_missing_locations(ast.Module([factory], []))
-    compiled = compile(module, code.co_filename, "exec", flags=code.co_flags & _FUTURES, dont_inherit=True)
+    compiled = compile(ast.Module([factory], []), code.co_filename, "exec", flags=code.co_flags & _FUTURES, dont_inherit=True)
     found = _nested(compiled, _FACTORY)
     if class_name is not None:
         found = _nested(found, class_name)

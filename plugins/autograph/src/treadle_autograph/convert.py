@@ -19,6 +19,7 @@ from typing import Any
 from treadle.state import own_packages
 from treadle_autograph.compilation import Compiled, Part, convert_code
 from treadle_autograph.jumps import NotConvertibleError
+from treadle_autograph.nodes import OPERATORS
 from treadle_autograph.source import SourceError
 
 _LEFT_ALONE = 0x20 | 0x80 | 0x200  # generators, coroutines, asynchronous generators
@@ -104,7 +105,7 @@ def _of_function(function: Any) -> Any:
     if compiled is None:
         return function
     cells = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))
-    cells["ag__"] = _operators()
+    cells[OPERATORS] = _operators()
     closure = tuple(cells[name] for name in compiled.code.co_freevars)
     converted = FunctionType(compiled.code, function.__globals__, function.__name__, function.__defaults__, closure)
     converted.__kwdefaults__ = function.__kwdefaults__
@@ -164,6 +165,25 @@ def _new_entry(code: CodeType, module: dict[str, Any]) -> _Entry:
         parts[id(inner)] = part
     note("converted %s (%s:%d)", code.co_qualname, code.co_filename, code.co_firstlineno)
     return _Entry(code, compiled, "")
+
+
+def why_python_decides(code: CodeType, module: dict[str, Any]) -> str:
+    """Why a condition in a function was Python's, and not for the graph."""
+    if id(code) in parts:
+        return _ONLY_PYTHON
+    entry = entry_of(code, module)
+    place = f"{code.co_qualname!r} ({code.co_filename}:{code.co_firstlineno})"
+    return f"{place} runs as it is written, not converted by AutoGraph: {entry.reason if entry.compiled is None else _NOT_CALLED}"
+
+
+_ONLY_PYTHON = (
+    "AutoGraph leaves it to Python what a `case` matches, whether lists with tensors in them are equal, and what the `__bool__` of a class says: "
+    "none of these may depend on a tensor that has no value while tracing"
+)
+_NOT_CALLED = (
+    "it was not called by converted code, but by an operator, a property, a `with`, a library, or under do_not_convert or autograph=False. "
+    "Call it by its name from a converted function, or use td.cond"
+)
 
 
 def _converted_code(code: CodeType, module: dict[str, Any]) -> Compiled:

@@ -8,7 +8,8 @@ where Python allows no ``:=``. New nodes are made where something changes; what 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from treadle_autograph.flow import mark_reads
@@ -25,6 +26,8 @@ _COMPARISONS = {
 _BOOLS = frozenset({"isinstance", "issubclass", "hasattr", "callable"})
 _AS_THEY_ARE = _BOOLS | {"getattr", "setattr", "delattr", "type", "id", "repr", "str", "list", "tuple", "dict", "set", "frozenset", "print", "super"}
 """Builtins that never need conversion, unless the function binds their name."""
+_COMPARING_ASKS = sys.version_info >= (3, 13)
+"""A comparison whose truth is wanted is one instruction, which does not tell its own question from those of the lists that it compares."""
 _LEAVES = (ast.Constant, ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cmpop)
 
 
@@ -48,6 +51,7 @@ class Expressions:
         self._memo: dict[tuple[int, bool], Any] = {}
         self._kept: list[ast.AST] = []
         self._temporaries = 0
+        self._chains: dict[int, ast.BoolOp] = {}
         self._handlers: dict[type, Callable[[Any, bool], Any]] = {
             ast.BoolOp: self._bool,
             ast.Compare: self._compare,
@@ -98,6 +102,69 @@ class Expressions:
             return self.is_python(test.operand)
         return isinstance(test, ast.Call) and isinstance(test.func, ast.Name) and test.func.id in _BOOLS - self._known
 
+    # ------------------------------------------------------------------ tests
+
+    def native(self, test: Any) -> Any:
+        """A test as Python itself runs it: each of its operands is asked for its truth by an instruction of its own."""
+        if (parts := self._parts_of(test)) is not None:
+            return replaced(parts, **{name: _mapped(self.native, getattr(parts, name)) for name in ("values", "operand") if hasattr(parts, name)})
+        new = self.convert(test, True)
+        is_merged = isinstance(new, ast.Compare) and _COMPARING_ASKS and not self.is_python(test)
+        return located(keep(self.fresh(), new), test) if is_merged or isinstance(new, ast.IfExp) else new
+
+    def operands(self, test: Any, around: Callable[[Any], Any] = lambda operand: operand) -> Iterator[tuple[Any, Callable[[Any], Any]]]:
+        """The operands of a test that ``native`` asks for their truth, each with what makes the test's value of its own."""
+        parts = self._parts_of(test)
+        if parts is None:
+            if not self.is_python(test):
+                yield test, around
+        elif isinstance(parts, ast.UnaryOp):
+            yield from self.operands(parts.operand, lambda operand: around(located(replaced(parts, operand=operand), test)))
+        else:
+            for i, value in enumerate(parts.values):
+                rest = parts.values[i + 1 :]
+                if rest and isinstance(test, ast.Compare):  # what is left of a chain is a comparison
+                    rest = [replaced(rest[0], ops=test.ops[i + 1 :], comparators=test.comparators[i + 1 :])]
+                whole = (lambda operand, rest=rest: around(located(replaced(parts, values=[operand, *rest]), test))) if rest else around
+                yield from self.operands(value, whole)
+
+    def truth_of(self, test: Any) -> Any:
+        """A test whose operands give only their truth, since nobody sees what else they are."""
+        if isinstance(test, ast.BoolOp):
+            return replaced(test, values=[self.truth_of(value) for value in test.values])
+        if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+            return replaced(test, operand=self.truth_of(test.operand))
+        if isinstance(test, ast.Constant):
+            return located(ast.Constant(bool(test.value)), test)
+        if isinstance(test, ast.Compare) or self.is_python(test):
+            return test
+        return call("truth", test, at=test)
+
+    def _parts_of(self, test: Any) -> Any:
+        """A test as an ``and``, ``or`` or ``not`` whose operands stand at places of their own; None if it is no such thing."""
+        if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+            return test
+        if isinstance(test, ast.BoolOp):
+            places = {(v.lineno, v.col_offset) for v in test.values}
+            return test if len(places) == len(test.values) else None  # flags stand all where the jump does
+        return self._chain(test) if isinstance(test, ast.Compare) and len(test.ops) > 1 and not self.is_python(test) else None
+
+    def _chain(self, node: ast.Compare) -> ast.BoolOp:
+        """``a < b < c`` as ``a < (t := b) and t < c``."""
+        found = self._chains.get(id(node))
+        if found is None:
+            left, values = node.left, []
+            for op, right in zip(node.ops, node.comparators, strict=True):
+                name = self.fresh()
+                operand = right if right is node.comparators[-1] else located(keep(name, right), right)
+                pair = ast.Compare(left, [op], [operand])
+                values.append(ast.copy_location(pair, node))
+                pair.lineno, pair.col_offset, pair.end_lineno, pair.end_col_offset = *_start(left), *_end(right)
+                left = located(load(name), right)
+            found = self._chains[id(node)] = located(ast.BoolOp(ast.And(), values), node)
+            self._kept.append(node)
+        return found
+
     def fresh(self) -> str:
         """A name for a value that is needed twice."""
         self._temporaries += 1
@@ -134,7 +201,7 @@ class Expressions:
         if len(node.ops) == 1 or self.is_python(node):
             return self.parts(node, quick)
         if any(self._binds(operand) for operand in node.comparators[1:]):
-            return self.parts(node, quick)
+            return self._bool(self._chain(node), quick)
         if not quick or len(node.ops) > 2:
             pieces = [
                 (ast.Constant(_COMPARISONS[type(op)]), lazy(self.convert(right, False))) for op, right in zip(node.ops, node.comparators, strict=True)
@@ -190,6 +257,8 @@ class Expressions:
 
     def _call(self, node: ast.Call, quick: bool) -> Any:
         function = node.func
+        if isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name) and function.value.id == HIDDEN:
+            return self.parts(node, quick)
         if isinstance(function, ast.Name) and function.id not in self._known:
             if function.id in FRAME_READERS and (special := self._frame_reader(node, quick)) is not None:
                 return special
@@ -231,6 +300,18 @@ class Expressions:
         if isinstance(node, ast.DictComp):
             return replaced(node, key=self.convert(node.key, quick), value=self.convert(node.value, quick), generators=generators)
         return replaced(node, elt=self.convert(node.elt, quick), generators=generators)
+
+
+def _mapped(function: Callable[[Any], Any], value: Any) -> Any:
+    return [function(item) for item in value] if isinstance(value, list) else function(value)
+
+
+def _start(node: Any) -> tuple[int, int]:
+    return node.lineno, node.col_offset
+
+
+def _end(node: Any) -> tuple[int, int]:
+    return node.end_lineno, node.end_col_offset
 
 
 def setter(name: str) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from treadle_autograph.jumps import LOOPS
-from treadle_autograph.names import COMPREHENSIONS, FUNCTIONS, HIDDEN, SCOPES, Scope, bound, free, outside, reads, walk_scope
+from treadle_autograph.names import COMPREHENSIONS, FUNCTIONS, HIDDEN, SCOPES, Scope, bound, children, free, outside, reads, walk_scope
 
 TRIES = (ast.Try, ast.TryStar)
 CONSTRUCTS = (ast.If, *LOOPS)
@@ -19,7 +19,7 @@ CONSTRUCTS = (ast.If, *LOOPS)
 
 def mark_live(body: list[Any], scope: Scope) -> None:
     """Mark branches and loops with the names that are live after them."""
-    always = scope.shared | scope.outer | scope.global_
+    always = scope.shared | scope.outer | scope.global_ | scope.rebound
     _Liveness(always).block(body, set())
 
 
@@ -191,8 +191,8 @@ def mark_reads(node: Any, doubtful: set[str]) -> None:
         own: set[str] = set()
         for generator in node.generators:
             own |= bound([generator.target])
-        for child in ast.iter_child_nodes(node):
+        for child in children(node):
             mark_reads(child, doubtful - own)
     else:
-        for child in ast.iter_child_nodes(node):
+        for child in children(node):
             mark_reads(child, doubtful)

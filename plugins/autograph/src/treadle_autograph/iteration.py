@@ -43,6 +43,18 @@ class Rows(Items):
         return registry.role("__getitem__")(self._tensor, position)
 
 
+class Read(Items):
+    """What a thing with ``__treadle_items__`` has, such as a ``td.TensorArray``: it gives their number and a function that reads one."""
+
+    def __init__(self, holder: Any) -> None:
+        count, self._read = holder.__treadle_items__()
+        known = get_static_value(count) if isinstance(count, Tensor) else count
+        self.length = count if known is None else int(known)
+
+    def at(self, position: Any) -> Any:
+        return self._read(position)
+
+
 class Counted(Items):
     """The integers of a ``td.range``, which is not made."""
 
@@ -119,6 +131,8 @@ def items_of(value: Any) -> Items | None:
         return _counted(value) or Rows(value)
     if isinstance(value, Tensor):
         return Rows(value)
+    if hasattr(type(value), "__treadle_items__"):
+        return Read(value)
     if isinstance(value, Variable) or hasattr(type(value), "__treadle_tensor__"):
         return Rows(convert_to_tensor(value))
     return None
@@ -135,7 +149,9 @@ def _counted(tensor: SymbolicTensor) -> Counted | None:
 
 def is_staged(value: Any) -> bool:
     """Whether a loop over this is one of the graph."""
-    return LOCAL.graph is not None and (isinstance(value, Tensor | Items | Variable) or hasattr(type(value), "__treadle_tensor__"))
+    if LOCAL.graph is None:
+        return False
+    return isinstance(value, Tensor | Items | Variable) or hasattr(type(value), "__treadle_tensor__") or hasattr(type(value), "__treadle_items__")
 
 
 def iterate(value: Any) -> Any:

@@ -16,6 +16,7 @@ from treadle_autograph.errors import NotStagedError
 from treadle_autograph.iteration import Items, items_of
 from treadle_autograph.staged_loop import StagedLoop
 from treadle_autograph.staging import branch
+from treadle_autograph.watching import Undecided
 
 _MOST_TURNS = 10_000
 
@@ -24,7 +25,7 @@ class _Parts:
     """What converted code says of a loop."""
 
     def __init__(self, staged: Any, number: int) -> None:
-        self.body, self.test, live, passing, self.exits, self.options = staged(number)
+        self.body, self.test, live, passing, self.exits, self.options, _ = staged(number)
         self.where = place_of(self.body)
         self.variables = Variables(staged, live, passing, self.where)
 
@@ -69,6 +70,11 @@ def while_stmt(test: Any, staged: Any, number: int) -> None:
         return [again()]
 
     StagedLoop(loop.variables, turn, [current], lambda extra, _: extra[0], current, loop.chosen()).run()
+
+
+def resume_while(found: Undecided, staged: Any) -> None:
+    """Go on with a ``while`` loop whose condition Python could not decide."""
+    while_stmt(found.value(), staged, found.number)
 
 
 def _condition(loop: _Parts) -> Any:

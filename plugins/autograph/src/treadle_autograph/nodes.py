@@ -6,7 +6,7 @@ import ast
 import copy
 from typing import Any
 
-from treadle_autograph.names import HIDDEN
+from treadle_autograph.names import HIDDEN, children
 
 OPERATORS = HIDDEN
 """The name under which converted code finds the operators."""
@@ -32,7 +32,7 @@ def located(node: Any, where: Any) -> Any:
                 continue
             part.lineno, part.col_offset = where.lineno, where.col_offset
             part.end_lineno, part.end_col_offset = where.end_lineno, where.end_col_offset
-        waiting += ast.iter_child_nodes(part)
+        waiting += children(part)
     return node
 
 

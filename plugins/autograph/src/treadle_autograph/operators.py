@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from treadle_autograph.branches import if_stmt
+from treadle.errors import SymbolicTensorError
+from treadle_autograph.branches import if_stmt, resume_if
 from treadle_autograph.calls import changing, converted, frame_reader
 from treadle_autograph.conditions import and_, assert_, chain, decided, if_exp, loop_truth, not_, or_, truth
 from treadle_autograph.definedness import defined
 from treadle_autograph.iteration import elements, is_staged, iterate
-from treadle_autograph.loops import for_stmt, while_stmt
+from treadle_autograph.loops import for_stmt, resume_while, while_stmt
 from treadle_autograph.tracebacks import clean
+from treadle_autograph.watching import undecided
 
 __all__ = [
+    "SymbolicTensorError",
     "and_",
     "assert_",
     "chain",
@@ -29,6 +32,9 @@ __all__ = [
     "loop_truth",
     "not_",
     "or_",
+    "resume_if",
+    "resume_while",
     "truth",
+    "undecided",
     "while_stmt",
 ]

@@ -70,7 +70,8 @@ def enumerate_(iterable: Any, start: Any = 0) -> Any:
 
 def zip_(*iterables: Any, **keywords: Any) -> Any:
     """``zip``, also over tensors if all are."""
-    parts = [items_of(i) for i in iterables] if LOCAL.graph is not None and iterables and not keywords else [None]
+    is_plain = not keywords or (len(keywords) == 1 and keywords.get("strict") is False)
+    parts = [items_of(i) for i in iterables] if LOCAL.graph is not None and iterables and is_plain else [None]
     return zip(*iterables, **keywords) if any(p is None for p in parts) else Zipped([p for p in parts if p is not None])  # noqa: B905
 
 
@@ -138,13 +139,15 @@ def max_(*arguments: Any, **keywords: Any) -> Any:
 
 
 def _extreme(builtin: Any, binary: str, reduction: str, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
-    if not keywords and LOCAL.graph is not None:
-        if len(arguments) == 1 and symbolic(arguments[0]) is not None:
+    if set(keywords) <= {"default"} and arguments and LOCAL.graph is not None:
+        if len(arguments) == 1 and symbolic(arguments[0]) is not None and not keywords:
             return getattr(_td(), reduction)(arguments[0], 0)
+        if len(arguments) > 1 and keywords:
+            return builtin(*arguments, **keywords)  # Python says what is wrong with that
         items = list(arguments[0]) if len(arguments) == 1 else list(arguments)
         if any(symbolic(item) is not None for item in items):
             return functools.reduce(getattr(_td(), binary), items)
-        return builtin(items)
+        return builtin(items, **keywords)
     return builtin(*arguments, **keywords)
 
 

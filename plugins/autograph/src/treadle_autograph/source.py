@@ -15,6 +15,10 @@ from typing import Any
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 
+_NAMELESS = frozenset({"<string>", "<stdin>"})
+"""File names that any text may have, so that one that is found under them may be another's."""
+
+
 class SourceError(Exception):
     """The text of a function cannot be had; the message says why."""
 
@@ -30,7 +34,7 @@ def find(code: CodeType, module: dict[str, Any]) -> Definition:
         SourceError: the text is not available, or is not that of ``code`` any more.
     """
     linecache.lazycache(code.co_filename, module)
-    lines = linecache.getlines(code.co_filename)
+    lines = [] if code.co_filename in _NAMELESS else linecache.getlines(code.co_filename)
     if not lines:
         raise SourceError(f"the source of {code.co_qualname!r} is not available: there is no file {code.co_filename!r}")
     if not 0 < code.co_firstlineno <= len(lines):
@@ -90,7 +94,8 @@ def _block(code: CodeType, lines: list[str]) -> Definition:
 
 
 def _indent(line: str) -> int:
-    text = line.expandtabs()
+    text = line.rpartition("\f")[2] if line.lstrip(" \t").startswith("\f") else line  # a form feed begins the line anew, as for the compiler
+    text = text.expandtabs()
     return len(text) - len(text.lstrip())
 
 

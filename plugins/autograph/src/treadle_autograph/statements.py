@@ -9,17 +9,17 @@ user's variables through the cells of ``ag__staged``.
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from treadle_autograph.expressions import SHARED, Expressions, setter
 from treadle_autograph.flow import TRIES, mark_live, mark_uncertain
 from treadle_autograph.jumps import RESULT, lower
 from treadle_autograph.names import HIDDEN, Scope, attributes_set, bound, free, walk_scope
-from treadle_autograph.nodes import assigned, call, function, is_, is_not, keep, lazy, load, located, replaced, run
+from treadle_autograph.nodes import OPERATORS, assigned, call, function, is_, is_not, keep, lazy, load, located, replaced, run
 from treadle_autograph.source import mangled
 
-STAGED, NUMBER, ITEM, TEST = f"{HIDDEN}staged", f"{HIDDEN}number", f"{HIDDEN}item", f"{HIDDEN}test"
+STAGED, NUMBER, ITEM, TEST, ERROR = (f"{HIDDEN}{name}" for name in ("staged", "number", "item", "test", "error"))
 CHANGING = frozenset({"append", "extend", "insert", "add", "update", "setdefault", "appendleft", "extendleft"})
 """Methods that put something into a container."""
 DIRECTIVE = "set_loop_options"
@@ -43,12 +43,23 @@ class Converter:
         known: names around it that hide builtins.
         uncertain: names from outside that may be undefined when it runs.
         class_name: of the class around it, which private names are mangled with.
+        watches: Python runs the tests of ``if`` and ``while``, and a tensor among them is noticed by its exception; else each is asked first.
+        rebound: names from outside that a call may bind.
     """
 
-    def __init__(self, node: ast.FunctionDef, known: set[str], uncertain: set[str], class_name: str | None = None) -> None:
+    def __init__(
+        self,
+        node: ast.FunctionDef,
+        known: set[str],
+        uncertain: set[str],
+        class_name: str | None = None,
+        watches: bool = True,
+        rebound: Iterable[str] = (),
+    ) -> None:
+        self._watches = watches
         self._node = node
         self._class = class_name
-        self._scope = scope = Scope(node)
+        self._scope = scope = Scope(node, rebound)
         first = next((a.arg for a in (*node.args.posonlyargs, *node.args.args)), None)
         self._known = known | scope.local | scope.outer
         self._expressions = Expressions(self._known, scope.local | (free(node) & known), first, bool(scope.rebound), scope.sometimes)
@@ -98,22 +109,44 @@ class Converter:
         return [self._expressions.convert(node, quick)] if handler is None else handler(self, node, quick)
 
     def _if(self, node: ast.If, quick: bool) -> list[Any]:
-        test, body, orelse = node.test, node.body, node.orelse
-        if self._expressions.is_python(test):
-            new = self._expressions.convert(test, quick)
-            return [replaced(node, test=new, body=self._block(body, quick) or [located(ast.Pass(), node)], orelse=self._block(orelse, quick))]
-        if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-            test, body, orelse = test.operand, orelse, body
-        row = self._row(node, lambda: self._if_row(node, body, orelse))
-        new = self._expressions.convert(test, quick)
+        if self._expressions.is_python(node.test):
+            new = self._expressions.convert(node.test, quick)
+            arms = {arm: self._block(getattr(node, arm), quick) for arm in ("body", "orelse")}
+            return [replaced(node, test=new, body=arms["body"] or [located(ast.Pass(), node)], orelse=arms["orelse"])]
+        test, body, orelse = _without_not(node)
         if not quick:
-            return [run("if_stmt", new, *row, at=test)]
-        staged: list[ast.stmt] = [run("if_stmt", load(TEST), *row, at=test)]
+            return [run("if_stmt", self._expressions.convert(self._truth_of(test), False), *self._if_row(node), at=test)]
+        staged: list[ast.stmt] = [run("if_stmt", load(TEST), *self._if_row(node), at=test)]
         if getattr(node, "returns", False):
             staged.append(located(ast.Return(load(RESULT)), test))
-        quickly = self._quickly(TEST, new, "truth", test)
+        if self._watches:
+            numbers: list[ast.expr] = []
+            watched = self._plain_if(node, numbers)
+            staged[0] = run("resume_if", load(TEST), load(STAGED), at=test)
+            attempt = self._attempt([watched, ast.Break()], TEST, numbers, test)
+            return [located(ast.While(ast.Constant(True), [attempt, *staged, ast.Break()], []), test)]
+        quickly = self._quickly(TEST, self._expressions.convert(test, True), "truth", test)
         inner = ast.If(is_(load(TEST), False), self._block(orelse, True) or [ast.Pass()], staged)
         return [located(ast.If(quickly, self._block(body, True) or [ast.Pass()], [inner]), test)]
+
+    def _plain_if(self, node: ast.If, numbers: list[ast.expr]) -> ast.If:
+        """An ``if`` as Python runs it, with those that its arms end with; notes their numbers."""
+        test, body, orelse = _without_not(node)
+        if not self._expressions.is_python(test):
+            numbers.append(self._if_row(node)[1])
+        arms = []
+        for arm in (body, orelse):
+            last = arm[-1] if arm else None
+            is_followed = not isinstance(last, ast.If) or getattr(last, "returns", False) != getattr(node, "returns", False)
+            arms.append(self._block(arm, True) if is_followed else [*self._block(arm[:-1], True), self._plain_if(last, numbers)])
+        return located(ast.If(self._expressions.native(test), arms[0] or [ast.Pass()], arms[1]), test)
+
+    def _attempt(self, body: list[Any], name: str, numbers: list[ast.expr], where: Any) -> ast.Try:
+        """Statements as Python runs them; if a test of theirs is a tensor, that is kept under a name, for what comes after."""
+        found = call("undecided", load(ERROR), load(STAGED), *numbers, at=where)
+        other = ast.If(ast.Compare(keep(name, found), [ast.Is()], [ast.Constant(None)]), [ast.Raise()], [])
+        kind = ast.Attribute(load(OPERATORS), "SymbolicTensorError", ast.Load())
+        return located(ast.Try(body, [ast.ExceptHandler(kind, ERROR, [other])], [], []), where)
 
     def _quickly(self, name: str, test: Any, operator: str, where: Any) -> ast.expr:
         """Whether a test is True, its value kept under a name; an operator is asked only if it is neither True nor False."""
@@ -130,18 +163,23 @@ class Converter:
         name = self._expressions.fresh()
         rest = run("while_stmt", ast.Constant(None), *row, at=test)
         body = [*self._block(node.body, True), *self._exits(node, rest)]
-        loop = replaced(node, test=self._quickly(name, self._expressions.convert(test, True), "loop_truth", test), body=body)
-        staged = run("while_stmt", load(name), *row, at=test)
-        unclear = ast.BoolOp(ast.And(), [is_not(load(name), False), is_not(load(name), True)])  # True after a break
-        return [loop, located(ast.If(unclear, [staged], []), test)]
+        if self._watches:
+            loop = replaced(node, test=self._expressions.native(test), body=body)
+            staged = run("resume_while", load(name), load(STAGED), at=test)
+            unclear: ast.expr = ast.Compare(load(name), [ast.IsNot()], [ast.Constant(None)])
+            found = [assigned(name, ast.Constant(None), test), self._attempt([loop], name, [row[1]], test)]
+        else:
+            loop = replaced(node, test=self._quickly(name, self._expressions.convert(test, True), "loop_truth", test), body=body)
+            staged = run("while_stmt", load(name), *row, at=test)
+            unclear = ast.BoolOp(ast.And(), [is_not(load(name), False), is_not(load(name), True)])  # True after a break
+            found = [loop]
+        return [*found, located(ast.If(unclear, [staged], []), test)]
 
     def _exits(self, node: Any, rest: ast.stmt) -> list[Any]:
         """After a turn: leave the loop if a flag says so, and leave the rest of it to an operator if the flag is a tensor."""
-        found = []
-        for flag in node.exits:
-            found.append(located(ast.If(is_(load(flag), True), [ast.Break()], []), node))
-            found.append(located(ast.If(is_not(load(flag), False), [rest, ast.Break()], []), node))
-        return found
+        return [
+            located(ast.If(is_not(load(flag), False), [ast.If(is_not(load(flag), True), [rest], []), ast.Break()], []), node) for flag in node.exits
+        ]
 
     def _for(self, node: Any, quick: bool) -> list[Any]:
         row = self._row(node, lambda: self._for_row(node))
@@ -234,7 +272,7 @@ class Converter:
         args = node.args
         defaults = [self._expressions.convert(d, False) for d in args.defaults]
         kw_defaults = [self._expressions.convert(d, False) for d in args.kw_defaults]
-        inner = Converter(node, self._known, getattr(node, "uncertain_outside", set()), self._class)
+        inner = Converter(node, self._known, getattr(node, "uncertain_outside", set()), self._class, self._watches, self._scope.rebound)
         return replaced(inner.convert(), args=replaced(args, defaults=defaults, kw_defaults=kw_defaults))
 
     def _class_(self, node: ast.ClassDef, quick: bool) -> list[Any]:
@@ -243,7 +281,7 @@ class Converter:
             body = []
             for part in node.body:
                 if isinstance(part, ast.FunctionDef) and not is_left_alone(part):
-                    part = Converter(part, self._known, set(), node.name).convert()
+                    part = Converter(part, self._known, set(), node.name, self._watches, self._scope.rebound).convert()
                 body.append(part)
             found = self._functions[id(node)] = replaced(node, body=body)
         return [found]
@@ -258,25 +296,45 @@ class Converter:
             self._rows[number] = located(ast.Tuple(make(), ast.Load()), node)
         return [load(STAGED), ast.Constant(self._row_of[id(node)])]
 
-    def _if_row(self, node: Any, body: list[Any], orelse: list[Any]) -> list[ast.expr]:
+    def _if_row(self, node: ast.If) -> list[ast.expr]:
+        return self._row(node, lambda: self._if_parts(node))
+
+    def _if_parts(self, node: Any) -> list[ast.expr]:
+        test, body, orelse = _without_not(node)
         names = bound([*body, *orelse]) | self._scope.rebound
         live = names & (node.live | self._scope.rebound)
         if getattr(node, "returns", False):
             live.add(RESULT)
         arms = [self._part(kind, arm, node) if arm else ast.Constant(None) for kind, arm in (("if", body), ("else", orelse))]
-        return [*arms, self._listed(live | self._attributes(node, names)), self._listed(names - live)]
+        return [*arms, self._listed(live | self._attributes(node, names)), self._listed(names - live), self._operands(test, node)]
+
+    def _truth_of(self, test: Any) -> Any:
+        """A test of several operands with their truths only."""
+        return self._expressions.truth_of(test) if isinstance(test, ast.BoolOp | ast.UnaryOp) else test
+
+    def _operands(self, test: Any, node: Any) -> ast.expr:
+        """The places of the operands of a test, each with a function that gives the test's value from the operand's, or None if they are the same."""
+        rows: list[ast.expr] = []
+        for operand, around in self._expressions.operands(test) if self._watches else []:
+            place = ast.Constant((operand.lineno, operand.col_offset, operand.end_lineno, operand.end_col_offset))
+            value = around(located(load(ITEM), operand))
+            is_whole = isinstance(value, ast.Name)
+            value = self._truth_of(value)
+            rest = ast.Constant(None) if is_whole else self._part("rest", [located(ast.Return(value), operand)], node, [ITEM], is_test=True)
+            rows.append(ast.Tuple([place, rest], ast.Load()))
+        return ast.Tuple(rows, ast.Load())
 
     def _while_row(self, node: Any) -> list[ast.expr]:
         names = bound([*node.body, node.test]) | self._scope.rebound
         live = names & (node.live | node.carried | self._scope.rebound)
-        test = self._part("test", [located(ast.Return(node.test), node.test)], node, is_test=True)
-        return [self._part("while", node.body, node), test, *self._loop_row(node, names, live)]
+        test = self._part("test", [located(ast.Return(self._truth_of(node.test)), node.test)], node, is_test=True)
+        return [self._part("while", node.body, node), test, *self._loop_row(node, names, live), self._operands(node.test, node)]
 
     def _for_row(self, node: Any) -> list[ast.expr]:
         names = bound([*node.body, node.target]) | self._scope.rebound
         live = names & (node.live | node.carried | self._scope.rebound)
         take = located(ast.Assign([node.target], load(ITEM)), node.target)
-        return [self._part("for", [take, *node.body], node, [ITEM]), ast.Constant(None), *self._loop_row(node, names, live)]
+        return [self._part("for", [take, *node.body], node, [ITEM]), ast.Constant(None), *self._loop_row(node, names, live), ast.Constant(())]
 
     def _loop_row(self, node: Any, names: set[str], live: set[str]) -> list[ast.expr]:
         options: ast.expr = ast.Constant(None)
@@ -337,6 +395,13 @@ _HANDLERS: dict[type, Any] = {
     ast.AsyncFunctionDef: Converter._def,
     ast.ClassDef: Converter._class_,
 }
+
+
+def _without_not(node: ast.If) -> tuple[ast.expr, list[Any], list[Any]]:
+    """The test, the body and the other arm of an ``if``, changed about where the test is a ``not``."""
+    if isinstance(node.test, ast.UnaryOp) and isinstance(node.test.op, ast.Not):
+        return node.test.operand, node.orelse, node.body
+    return node.test, node.body, node.orelse
 
 
 def _is_directive(value: ast.expr) -> bool:

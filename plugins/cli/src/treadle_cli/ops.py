@@ -6,6 +6,7 @@ import inspect
 import re
 import warnings
 from collections.abc import Callable, Iterable
+from enum import EnumType
 from typing import Any, NamedTuple
 
 from rich.console import Console
@@ -97,6 +98,8 @@ def op_signature(op: Op) -> str:
 
 def signature_of(function: Callable[..., Any]) -> str:
     """The signature of a public function, without annotations."""
+    if isinstance(function, EnumType):
+        return "(value)"  # what making a new kind of enumeration takes is Python's, and differs by version
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):

@@ -7,35 +7,38 @@ from typing import Any
 
 from treadle.declare import public
 from treadle.state import LOCAL
+from treadle.tracebacks import is_filtering, set_filtering
 from treadle_ops.observers import Observer
-
-
-class _Switches:
-    """What is switched on, by the names of the public functions."""
-
-    def __init__(self) -> None:
-        self.filters_tracebacks = True
-
-
-_switches = _Switches()
 
 
 @public("debugging.enable_traceback_filtering")
 def enable_traceback_filtering() -> None:
-    """Ask for tracebacks without frames of the library; kept for ``is_traceback_filtering_enabled``, as errors name the user's line anyway."""
-    _switches.filters_tracebacks = True
+    """Show only the user's lines in the tracebacks of exceptions that leave traced functions, as is the case until it is disabled.
+
+    Sources:
+        TensorFlow ``tf.debugging.enable_traceback_filtering``.
+    """
+    set_filtering(True)
 
 
 @public("debugging.disable_traceback_filtering")
 def disable_traceback_filtering() -> None:
-    """Ask for whole tracebacks, which is what there is."""
-    _switches.filters_tracebacks = False
+    """Show whole tracebacks, with the lines of treadle and its plugins.
+
+    Sources:
+        TensorFlow ``tf.debugging.disable_traceback_filtering``.
+    """
+    set_filtering(False)
 
 
 @public("debugging.is_traceback_filtering_enabled")
 def is_traceback_filtering_enabled() -> bool:
-    """Whether filtering is asked for; it is until it is disabled."""
-    return _switches.filters_tracebacks
+    """Whether tracebacks show only the user's lines.
+
+    Sources:
+        TensorFlow ``tf.debugging.is_traceback_filtering_enabled``.
+    """
+    return is_filtering()
 
 
 # ---------------------------------------------------------------------- where ops run

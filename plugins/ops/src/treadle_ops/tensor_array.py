@@ -8,14 +8,14 @@ gradients flow through it.
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, NoReturn
 
 from treadle import nest
 from treadle.conversion import convert_to_tensor
 from treadle.declare import public
 from treadle.dtypes import DType, as_dtype, int32, list_of
-from treadle.errors import DTypeError, InvalidArgumentError, ShapeError
+from treadle.errors import DTypeError, InvalidArgumentError, ShapeError, SymbolicTensorError
 from treadle.shapes import TensorShape
 from treadle.symbolic import SymbolicTensor
 from treadle.tensor import Tensor
@@ -211,6 +211,21 @@ class TensorArray:
                 )
             self._read |= {position}
         return tensor_list_get_item(flow, position, _host_shape(self.element_shape), dtype=self._form.dtype, strict=True)
+
+    def __iter__(self) -> Iterator[Any]:
+        """The tensors one by one, where their number is known."""
+        count, read = self.__treadle_items__()
+        if isinstance(count, SymbolicTensor):
+            raise SymbolicTensorError(
+                f"{self!r} cannot be iterated over here: how many tensors it has is not known while tracing {count.graph.name!r}. "
+                "Only a `for` statement that AutoGraph converts can go over them; or use td.while_loop and read()"
+            )
+        return (read(i) for i in range(int(count)))
+
+    def __treadle_items__(self) -> tuple[Any, Callable[[Any], Any]]:
+        """How many tensors there are, and what reads one: for loops that become part of a graph."""
+        size = self._form.size
+        return (self.size() if size is None else size), self.read
 
     # ------------------------------------------------------------------ many tensors
 
