@@ -139,7 +139,16 @@ def is_named(op, error):
     return op.rpartition(".")[2] in text or "in op '" in text or first.rpartition(".")[2] in NAMES
 
 
+@pytest.fixture
+def whole_tracebacks():
+    """``is_ours`` looks at the line that raises."""
+    td.debugging.disable_traceback_filtering()
+    yield
+    td.debugging.enable_traceback_filtering()
+
+
 @pytest.mark.filterwarnings("ignore")
+@pytest.mark.usefixtures("whole_tracebacks")
 @pytest.mark.parametrize("op", CASES)
 def test_bad_arguments_are_refused_alike_and_by_name(op):
     problems = []

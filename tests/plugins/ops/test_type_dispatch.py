@@ -80,12 +80,15 @@ def test_assertions_are_served_too(taken_back):
 
 
 def test_what_is_taken_back_is_gone_and_mistakes_are_told():
+    before = td.subtract
+
     @td.experimental.dispatch_for_api(td.subtract)
     def other(x: Masked, y: Masked):
         return 7
 
     assert td.subtract(A, B) == 7
     td.experimental.unregister_dispatch_for(other)
+    assert td.subtract is td.math.subtract is before
     with pytest.raises(TypeError):
         td.subtract(A, B)
     with pytest.raises(ValueError, match="is not registered"):

@@ -25,8 +25,9 @@ Target = Callable[..., Any]
 class _Dispatched:
     """A public function, and what runs instead of it for some types."""
 
-    def __init__(self, api: Target) -> None:
+    def __init__(self, api: Target, paths: list[str]) -> None:
         self.api = api
+        self.paths = paths
         self.signature = inspect.signature(api)
         self.targets: list[tuple[tuple[Mapping[Any, Any], ...], Target]] = []
 
@@ -73,11 +74,18 @@ def _record_of(api: Any) -> _Dispatched:
         paths = [path for path, thing in declared.items() if thing is api and path in registry.names]
         if not paths:
             raise InvalidArgumentError(f"dispatch: {api!r} is none of treadle's public functions of ops; give one such as td.add")
-        record = _Dispatched(api)
+        record = _Dispatched(api, paths)
         _dispatched[api] = _dispatched[record.call] = record
         for path in paths:
             names.replace(path, record.call)
     return record
+
+
+def _put_back(record: _Dispatched) -> None:
+    """Let a function be as it was before anything was registered for it."""
+    del _dispatched[record.api], _dispatched[record.call]
+    for path in record.paths:
+        names.replace(path, record.api)
 
 
 @public("experimental.dispatch_for_api")
@@ -201,5 +209,7 @@ def unregister_dispatch_for(dispatch_target: Any) -> None:
         kept = [(signatures, target) for signatures, target in record.targets if not any(target is g for g in gone)]
         found = found or len(kept) != len(record.targets)
         record.targets = kept
+        if not kept:
+            _put_back(record)
     if not found:
         raise InvalidArgumentError(f"unregister_dispatch_for: {dispatch_target!r} is not registered for any function")
