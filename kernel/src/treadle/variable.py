@@ -69,6 +69,8 @@ class Variable(Operators):
             initial_value = initial_value()
         if graph is not None:
             tensor = graph.initial_value(initial_value, wanted)
+        elif isinstance(initial_value, SymbolicTensor):
+            raise leaked(initial_value)
         else:
             with state.untaped():
                 tensor = convert_to_tensor(initial_value, wanted)
