@@ -7,11 +7,13 @@ Nothing is interpreted per call. An elementwise kernel writes into an input that
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import TracebackType
 from typing import Any
 
-from treadle.eager.dispatch import quietly
+from treadle.eager.dispatch import flat, infer, quietly
 from treadle.errors import DTypeError, InvalidArgumentError, OpError, PluginError, ResourceExhaustedError, ShapeError
 from treadle.graph.graph import Graph, Node, Value
+from treadle.runtime.failure import given_specs
 from treadle.runtime.writer import Writer
 from treadle.variable import Variable, no_value
 
@@ -47,19 +49,24 @@ class Plan:
 
     def explain(self, error: Exception) -> Exception:
         """The error with the op, the inputs' specs and the user's line of the node that raised it."""
-        node = self._node_of(error)
-        if node is None or getattr(error, "_explained", False):
+        trace = self._trace_of(error)
+        node = None if trace is None else self.nodes_by_line.get(trace.tb_lineno)
+        if trace is None or node is None or getattr(error, "_explained", False):
             return error
-        described = ", ".join(repr(v.spec) for v in node.inputs)
-        where = f"in op {node.op.name!r} ({described}) of function {self.name!r}, made at {node.source}"
         if isinstance(error, AttributeError) and isinstance(error.obj, Variable):
             error = no_value(error.obj)
+        if isinstance(error, PluginError) or (node.op.effect == "io" and not isinstance(error, OpError)):
+            return error
+        specs: list[Any] = [v.spec for v in node.inputs]
+        if not node.op.structural:
+            given = given_specs(node, self.text.splitlines()[trace.tb_lineno - 1], trace.tb_frame)
+            specs = flat(given)
+            error = _refused(node, given) or error
+        where = f"in op {node.op.name!r} ({', '.join(map(repr, specs))}) of function {self.name!r}, made at {node.source}"
         if isinstance(error, OpError):
             error.message = f"{error.message} [{where}]"
             error.args = (error.message,)
             better: Exception = error
-        elif node.op.effect == "io" or isinstance(error, PluginError):
-            return error
         elif isinstance(error, MemoryError):
             better = ResourceExhaustedError(f"{node.op.name}: out of memory: {error} [{where}]")
         else:
@@ -68,12 +75,22 @@ class Plan:
         better._explained = True  # type: ignore[attr-defined]  # a mark on the error, which is the caller's type
         return better
 
-    def _node_of(self, error: Exception) -> Node | None:
+    def _trace_of(self, error: Exception) -> TracebackType | None:
+        """Where in the program it was raised."""
         found = None
         trace = error.__traceback__
         code = self._program.__code__
         while trace is not None:
             if trace.tb_frame.f_code is code:
-                found = self.nodes_by_line.get(trace.tb_lineno)
+                found = trace
             trace = trace.tb_next
         return found
+
+
+def _refused(node: Node, specs: list[Any]) -> OpError | None:
+    """What inference says against these inputs: what an eager call would say."""
+    try:
+        infer(node.op, specs, node.attrs)
+    except OpError as error:
+        return error
+    return None
