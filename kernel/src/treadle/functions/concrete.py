@@ -6,7 +6,6 @@ from typing import Any
 
 from treadle import nest
 from treadle.conversion import convert_to_tensor
-from treadle.dtypes import DType
 from treadle.errors import DTypeError, ShapeError
 from treadle.functions.atomic import AtomicFunction
 from treadle.functions.signature import Key, Signature, TensorPart, TypePart, VariablePart, call_part, structure_text, tensors_in

@@ -231,8 +231,8 @@ class FuncGraph(Graph):
             thing = things.get(node.outputs[0])
             if thing is None:
                 raise InvalidArgumentError(
-                    f"the initial value of the Variable made at {caller()} depends on {node.name!r} of {self.name!r}, which has no value while tracing "
-                    "for specs and inside branches and loops; make the Variable outside, or of a value that is known while tracing"
+                    f"the initial value of the Variable made at {caller()} depends on {node.name!r} of {self.name!r}, which has no value here: "
+                    "in a trace for specs, a branch or a loop; make the Variable outside, or of a value that is known while tracing"
                 )
             return [thing.value.graph.evaluate(thing) if isinstance(thing, SymbolicTensor) else thing]
         if node.op is READ:
