@@ -151,10 +151,10 @@ def host_array(value: Any, wanted: DType | None, hint: DType | None) -> np.ndarr
 
 def _unconvertible(value: Any) -> Exception:
     text = f"Attempt to convert a value ({value!r}) with an unsupported type ({type(value).__name__}) to a Tensor"
-    return _ValueAndTypeError(text)
+    return UnconvertibleError(text)
 
 
-class _ValueAndTypeError(DTypeError):
+class UnconvertibleError(DTypeError):
     """TensorFlow raises ValueError eagerly and TypeError while tracing."""
 
 
