@@ -259,3 +259,10 @@ def test_a_leaf_that_raises_stop_iteration_is_not_mistaken_for_the_end() -> None
 
     with pytest.raises(StopIteration, match="mine"):
         nest.map_structure(stop, [1])
+
+
+def test_items_are_the_children_with_their_steps() -> None:
+    assert nest.items({"b": 1, "a": [2]}) == [("a", [2]), ("b", 1)]
+    assert nest.items(Point(1, (2, 3))) == [("x", 1), ("y", (2, 3))]
+    assert nest.with_children(Point(1, (2, 3)), [4, 5]) == Point(4, 5)
+    assert list(nest.with_children({"b": 1, "a": 2}, [3, 4]).items()) == [("b", 4), ("a", 3)]

@@ -279,6 +279,13 @@ def test_a_dropped_write_in_a_loop_is_told(traced):
         assert function(td.constant(1.0)).numpy().tolist() == [0, 0]
 
 
+def test_a_dropped_write_is_named_by_its_own_line():
+    ta = td.TensorArray(td.float32, 2, element_shape=[])
+    ta.write(0, 1.0)  # this one
+    with pytest.warns(UserWarning, match=r"ta\.write\(0, 1\.0\)  # this one"):
+        ta.stack()
+
+
 def test_kept_arrays_are_not_taken_for_dropped():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
