@@ -56,7 +56,8 @@ def test_a_persistent_tape_frees_what_it_watched():
     assert gone(ref) == [True]
 
 
-def test_captured_tensors_and_callbacks_go_with_the_function():
+def captured_things():
+    """References to a tensor and an object that were captured by a function, its callback and its gradient, all gone out of scope."""
     big, thing = td.ones([1000]), Thing()
 
     @td.custom_gradient
@@ -69,9 +70,11 @@ def test_captured_tensors_and_callbacks_go_with_the_function():
         tape.watch(x)
         y = f(x)
     tape.gradient(y, x)
-    refs = weakref.ref(big), weakref.ref(thing)
-    del big, thing, f, same, tape, y
-    assert gone(*refs) == [True, True]
+    return weakref.ref(big), weakref.ref(thing)
+
+
+def test_captured_tensors_and_callbacks_go_with_the_function():
+    assert gone(*captured_things()) == [True, True]
 
 
 def test_traced_control_flow_and_its_gradient_go_with_the_function():

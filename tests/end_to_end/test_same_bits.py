@@ -45,7 +45,7 @@ COMPLEX = np.array([5, 0, 2j, -0.0, complex(-0.0, -0.0), complex(INF, 0), comple
 PROGRAMS = {
     "zeros": (lambda x: (x * 0.0, 0.0 * x, 0.0 / x, x - x, x / x, x * td.zeros_like(x)), EDGES),
     "ones": (lambda x: (x * 1.0, x / 1.0, x**1.0, x + 0.0, x - 0.0, x * td.ones([2, 1])), EDGES),
-    "complex neutral elements": (lambda z: (z * 1, z / 1, z**1, z - 0, z + 0, -(-z), td.math.conj(td.math.conj(z))), COMPLEX),
+    "complex neutral elements": (lambda z: (z * 1, z / 1, z**1, z - 0, z + 0, td.negative(-z), td.math.conj(td.math.conj(z))), COMPLEX),
     "inverse pairs": (lambda x: (1.0 / (1.0 / x), td.math.log(td.exp(x)), td.sqrt(x * x), td.sqrt(x) ** 2, (x * 3.0) / 3.0, (x + 1.0) - 1.0), EDGES),
     "sums in their order": (lambda x: ((1.0 - x) + 1e-8, 1e8 + (x - 1e8), (x * 1e-30) * 1e-30 * 1e30, td.add_n([x, x * 1e8, x * -1e8])), EDGES),
     "floor and modulo": (lambda x: (x // 1.0, x % 1.0, td.floor(x) // 1.0, x // -0.5, x % -0.5), EDGES),
@@ -56,7 +56,10 @@ PROGRAMS = {
         EDGES,
     ),
     "small integers wrap": (lambda a: (a * 6, a + a + a + a + a + a, td.square(a), a**2, -a, td.abs(a), td.reduce_sum(a)), np.int8([25, -128, 127])),
-    "small integers divide": (lambda a: (a // -1, a % -1, td.truncatediv(a, -1), td.truncatemod(a, -1), a // 4, a % 4, a // -3), np.int8([-128, 25, -7])),
+    "small integers divide": (
+        lambda a: (a // -1, a % -1, td.truncatediv(a, -1), td.truncatemod(a, -1), a // 4, a % 4, a // -3),
+        np.int8([-128, 25, -7]),
+    ),
     "subnormals": (lambda x: (td.sign(x), x > 0, x * 1.0, td.cast(x, td.float64), td.cast(x, td.bool), x + x), np.tile(f32(1e-40, -1e-40, 0), 12)),
 }
 

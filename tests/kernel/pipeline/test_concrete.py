@@ -32,5 +32,8 @@ def test_structures_are_arguments_too(tf, toy):
     f = tf.function(lambda d: toy.add(toy.neg(d["a"]), d["b"])).get_concrete_function(both)
     one, two = tf.constant(1.0), tf.constant(2.0)
     assert float(f({"a": one, "b": two})) == float(f(d={"b": two, "a": one})) == float(f(a=one, b=two)) == float(f(one, two)) == 1.0
+    named = tf.function(lambda d: toy.neg(d["x"])).get_concrete_function({"x": tf.TensorSpec([], tf.float32), "mode": "a"})
+    with pytest.raises(TypeError, match=r"d\['mode'\] is 'b', and this trace was made for 'a'"):
+        named({"x": one, "mode": "b"})
     with pytest.raises(TypeError, match=r"d has the structure \[\., \.\]"):
         f([one, two])

@@ -37,7 +37,7 @@ USES = {
 
 @pytest.mark.parametrize("use", USES)
 def test_a_leaked_tensor_says_where_it_was_made(tf, toy, leaked, use):
-    with pytest.raises(SymbolicTensorError, match="found.append") as caught:
+    with pytest.raises(SymbolicTensorError, match=r"found\.append") as caught:
         USES[use](tf, toy, leaked)
     assert "leaked out of the traced function" in str(caught.value) and "assign()" in str(caught.value)
 

@@ -191,14 +191,17 @@ class ConcreteFunction:
             leaves = [value]  # a list too may become the tensor
         elif flatten_to(value, leaves) != structure:
             raise TypeError(f"{self.name}: {name} has the structure {structure_text(value)}, and the trace was made for {structure_text(positions)}")
+        paths = [
+            nest.format_path(path, name) for path, inner in nest.flatten_with_path(positions) for _ in nest.flatten(inner, expand_composites=True)
+        ]
         inputs: list[Any] = []
-        for leaf, part in zip(leaves, parts, strict=True):
+        for leaf, part, path in zip(leaves, parts, paths, strict=True):
             if isinstance(part, TensorPart | VariablePart):
                 inputs.append(leaf)
                 continue
             if call_part(leaf) != part:
                 raise TypeError(
-                    f"{self.name}: {name} is {leaf!r}, and this trace was made for {part!r}; call the function itself, or ask it for the trace "
+                    f"{self.name}: {path} is {leaf!r}, and this trace was made for {part!r}; call the function itself, or ask it for the trace "
                     "of that value with get_concrete_function"
                 )
             if isinstance(part, TypePart):

@@ -451,6 +451,8 @@ def _type_part(leaf: Any) -> TypePart:
 def tensors_in(trace_type: TraceType, value: Any) -> list[Any]:
     """The tensors in an object with a tracing type of its own."""
     return [convert_to_tensor(t) for t in trace_type.to_tensors(value)]
+
+
 def _callable_key(thing: Any) -> Any:
     """What makes two callables the same in a key: of methods and partials, which are made anew at every turn, what they are made of."""
     if isinstance(thing, types.MethodType):
