@@ -49,6 +49,7 @@ _OTHERS = {
     "reshape": "shaping:reshape",
     "transpose": "shaping:transpose_op",
     "vectorized_map": "vectorization:vectorized_map",
+    "ensure_shape": "shaping:ensure_shape",
     "broadcast_to": "broadcasting:broadcast_to_op",
     "cast": "casting:cast",
     "identity": "flow:identity",
