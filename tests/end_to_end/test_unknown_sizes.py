@@ -85,3 +85,14 @@ def test_what_does_not_fit_is_told_with_the_sizes_of_the_call_and_the_line(name)
         f(X)
     with pytest.raises(td.errors.InvalidArgumentError, match=message):
         fn(td.constant(X))
+
+
+@pytest.mark.parametrize("method", ["assign", "assign_add", "assign_sub"])
+def test_a_variable_takes_no_value_of_another_size(method):
+    v = td.Variable([1.0, 2.0])
+    f = td.function(lambda x: getattr(v, method)(x), input_signature=[td.TensorSpec([None], td.float32)])
+    for wrong in ([5.0], [5.0, 6.0, 7.0]):
+        with pytest.raises(td.errors.InvalidArgumentError, match=rf"\({len(wrong)},\).*test_unknown_sizes\.py:"):
+            f(td.constant(wrong))
+    assert v.numpy().tolist() == [1.0, 2.0]
+    f(td.constant([1.0, 1.0]))

@@ -39,3 +39,23 @@ def test_what_inlining_shows_not_to_fit_blames_no_pass(tf, toy):
         warnings.simplefilter("error")
         with pytest.raises(ShapeError, match=r"\(2,\) and \(3,\)"):
             outer(tf.constant([1.0, 2.0]))
+
+
+@pytest.mark.parametrize("shape", [[None], None])
+def test_an_assignment_of_unknown_size_is_checked_when_it_runs(tf, toy, shape):
+    v = tf.Variable([1.0, 2.0])
+    f = tf.function(lambda x: v.assign(x), input_signature=[tf.TensorSpec(shape, tf.float32)])
+    f(tf.constant([3.0, 4.0]))
+    for wrong in ([1.0], [1.0, 2.0, 3.0]):
+        with pytest.raises(ShapeError, match=r"assign: Variable 'Variable:0' has shape \(2,\), and the value has \(\d,\).*v\.assign\(x\)"):
+            f(tf.constant(wrong))
+    assert v.numpy().tolist() == [3.0, 4.0]
+
+
+def test_a_variable_of_unknown_size_takes_any_size_of_its_rank(tf, toy):
+    v = tf.Variable([1.0, 2.0], shape=[None])
+    f = tf.function(lambda x: v.assign(x), input_signature=[tf.TensorSpec(None, tf.float32)])
+    f(tf.constant([1.0, 2.0, 3.0]))
+    assert v.numpy().tolist() == [1.0, 2.0, 3.0]
+    with pytest.raises(ShapeError, match=r"has shape \(None,\), and the value has \(\)"):
+        f(tf.constant(3.0))
