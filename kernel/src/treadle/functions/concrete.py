@@ -13,7 +13,6 @@ from treadle.functions.trace_types import FunctionType
 from treadle.graph.func_graph import FuncGraph
 from treadle.tensor import Tensor
 from treadle.tensorspec import TensorSpec
-from treadle.treedef import flatten_to
 from treadle.variable import Variable
 
 
@@ -185,12 +184,10 @@ class ConcreteFunction:
 
     def _given(self, name: str, value: Any, positions: Any, parts: list[Any]) -> list[Any]:
         """The tensors in one argument, after a look at its structure and its Python values."""
-        leaves: list[Any] = []
-        structure = flatten_to(positions, [])
-        if not structure:
-            leaves = [value]  # a list too may become the tensor
-        elif flatten_to(value, leaves) != structure:
-            raise TypeError(f"{self.name}: {name} has the structure {structure_text(value)}, and the trace was made for {structure_text(positions)}")
+        leaves = _leaves(value, positions)
+        if leaves is None:
+            shown, wanted = structure_text(value), structure_text(positions)
+            raise TypeError(f"{self.name}: {name} has the structure {shown}, and the trace was made for {wanted}")
         paths = [
             nest.format_path(path, name) for path, inner in nest.flatten_with_path(positions) for _ in nest.flatten(inner, expand_composites=True)
         ]
@@ -237,3 +234,27 @@ class ConcreteFunction:
 
     def __repr__(self) -> str:
         return f"<ConcreteFunction {self.pretty_printed_signature()}>"
+
+
+def _leaves(value: Any, positions: Any) -> list[Any] | None:
+    """What stands in a value where a trace has its leaves, given by their positions; None if it is nested otherwise.
+
+    What is nested below a leaf stays together, as a list may become a tensor.
+    """
+    if isinstance(positions, int):
+        return [value]
+    if not nest.is_nested(positions):  # it stands for one tensor and is made of several
+        found = nest.flatten(value, expand_composites=True)
+        return found if len(found) == len(nest.flatten(positions, expand_composites=True)) else None
+    if not nest.is_nested(value):
+        return None
+    given, wanted = nest.items(value), nest.items(positions)
+    if [step for step, _ in given] != [step for step, _ in wanted]:
+        return None
+    leaves: list[Any] = []
+    for (_, child), (_, position) in zip(given, wanted, strict=True):
+        inner = _leaves(child, position)
+        if inner is None:
+            return None
+        leaves += inner
+    return leaves
