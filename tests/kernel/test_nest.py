@@ -245,17 +245,16 @@ def test_paths_print_as_python_would_write_them() -> None:
     assert nest.flatten_with_path(5) == [((), 5)]
 
 
-def test_what_stands_at_a_path() -> None:
-    structure = [0, {"k": Point(1, Pair(2, 3))}]
-    assert [nest.at_path(structure, path) for path, _ in nest.flatten_with_path(structure)] == nest.flatten(structure)
-    assert nest.at_path(structure, (1, "k")) == Point(1, Pair(2, 3))
-    with pytest.raises(ValueError, match="there is nothing under 'x' in 0"):
-        nest.at_path(structure, (0, "x"))
-
-
 def test_a_leaf_that_raises_stop_iteration_is_not_mistaken_for_the_end() -> None:
     def stop(_: Any) -> Any:
         raise StopIteration("mine")
 
     with pytest.raises(StopIteration, match="mine"):
         nest.map_structure(stop, [1])
+
+
+def test_items_are_the_children_with_their_steps() -> None:
+    assert nest.items({"b": 1, "a": [2]}) == [("a", [2]), ("b", 1)]
+    assert nest.items(Point(1, (2, 3))) == [("x", 1), ("y", (2, 3))]
+    assert nest.with_children(Point(1, (2, 3)), [4, 5]) == Point(4, 5)
+    assert list(nest.with_children({"b": 1, "a": 2}, [3, 4]).items()) == [("b", 4), ("a", 3)]

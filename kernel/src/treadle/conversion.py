@@ -6,6 +6,7 @@ wanted dtype is met by Python numbers that it can hold and by NumPy values of th
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -75,6 +76,10 @@ def place(array: np.ndarray[Any, Any]) -> Any:
     return from_array(array)
 
 
+_MOST_REPEATED = 1024
+"""Elements up to which a number repeated to a shape is kept in a graph as they are; more of them are computed there."""
+
+
 def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Const") -> Any:
     """A constant tensor (TensorFlow's ``tf.constant``).
 
@@ -104,6 +109,8 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Cons
     if shape is not None:
         dims: Any = tuple(TensorShape(shape).as_list())
         if array.ndim == 0 or (array.size == 1 and array.shape != dims):
+            if LOCAL.graph is not None and math.prod(dims) > _MOST_REPEATED:
+                return registry.role("broadcast_to")(place(array.reshape(())), dims)
             array = np.broadcast_to(array.reshape(()), dims)
         elif array.size != TensorShape(shape).num_elements():
             raise DTypeOrShape(
@@ -144,10 +151,10 @@ def host_array(value: Any, wanted: DType | None, hint: DType | None) -> np.ndarr
 
 def _unconvertible(value: Any) -> Exception:
     text = f"Attempt to convert a value ({value!r}) with an unsupported type ({type(value).__name__}) to a Tensor"
-    return _ValueAndTypeError(text)
+    return UnconvertibleError(text)
 
 
-class _ValueAndTypeError(DTypeError):
+class UnconvertibleError(DTypeError):
     """TensorFlow raises ValueError eagerly and TypeError while tracing."""
 
 

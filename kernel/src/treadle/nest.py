@@ -308,15 +308,19 @@ def flatten_with_path(structure: Any) -> list[tuple[Path, Any]]:
     return result
 
 
-def at_path(structure: Any, path: Path) -> Any:
-    """What stands in a structure at a path that ``flatten_with_path`` gave, or at the beginning of one."""
-    for step in path:
-        node = _NODES[type(structure)]
-        if node is None:
-            raise ValueError(f"nest.at_path: there is nothing under {step!r} in {structure!r}")
-        children, aux = node.flatten(structure)
-        structure = children[list(node.steps(aux, len(children))).index(step)]
-    return structure
+def items(structure: Any) -> list[tuple[Any, Any]]:
+    """The children of a nested structure, each with its step in a path; one level only."""
+    node = _NODES[type(structure)]
+    assert node is not None
+    children, aux = node.flatten(structure)
+    return list(zip(node.steps(aux, len(children)), children, strict=True))
+
+
+def with_children(structure: Any, children: list[Any]) -> Any:
+    """A nested structure like this one with other children, in the order of ``items``."""
+    node = _NODES[type(structure)]
+    assert node is not None
+    return node.unflatten(node.flatten(structure)[1], children)
 
 
 def format_path(path: Path, root: str = "structure") -> str:

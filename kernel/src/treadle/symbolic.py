@@ -95,8 +95,13 @@ class SymbolicTensor(Tensor):
         self.value.refine(TensorShape(shape))
 
     def _refuse(self, what: str, instead: str, undecided: Any = None) -> NoReturn:
+        graph = LOCAL.graph
+        while graph is not None and graph is not self.value.graph:
+            graph = graph.outer
         if not self.value.graph.building_function:
             instead = f"session.run gives its value. {instead}"
+        elif graph is None:
+            raise SymbolicTensorError(f"{what}: {leaked(self)}")
         error = SymbolicTensorError(
             f"{what}: this is a symbolic tensor of shape {self.shape} and dtype {self.dtype.name}, made at {self.value.node.source} while "
             f"tracing {self.value.graph.name!r}; it has no value yet. {instead}"

@@ -99,7 +99,8 @@ class Operators:
 
     def __hash__(self) -> NoReturn:
         name = type(self).__name__
-        raise TypeError(f"{name} is unhashable, since == compares by element; use {name.lower()}.ref() as the key instead")
+        noun = "variable" if name == "Variable" else "tensor"
+        raise TypeError(f"{name} is unhashable, since == compares by element; use {noun}.ref() as the key instead")
 
     def ref(self) -> Reference:
         """A hashable reference, to use as a dictionary key or in a set."""

@@ -69,6 +69,8 @@ class Variable(Operators):
             initial_value = initial_value()
         if graph is not None:
             tensor = graph.initial_value(initial_value, wanted)
+        elif isinstance(initial_value, SymbolicTensor):
+            raise leaked(initial_value)
         else:
             with state.untaped():
                 tensor = convert_to_tensor(initial_value, wanted)
@@ -231,8 +233,7 @@ class Variable(Operators):
         tensor = value if isinstance(value, Tensor) else convert_to_tensor(value, None, self.dtype)
         if tensor.dtype is not self.dtype:
             raise DTypeError(f"assign: Variable {self.name!r} holds {self.dtype.name}, and the value is {tensor.dtype.name}; use td.cast")
-        if not self._shape.is_compatible_with(tensor.shape):
-            raise ShapeError(f"assign: Variable {self.name!r} has shape {self._shape}, and the value has {tensor.shape}; they must be compatible")
+        self.require_fitting(tensor.shape)
         graph = LOCAL.graph
         if graph is not None:
             return graph.assign(self, tensor)
@@ -240,6 +241,15 @@ class Variable(Operators):
             raise leaked(tensor)
         self._buffer = to_device(tensor, self._key.device)._buffer
         return self
+
+    def require_fitting(self, shape: TensorShape) -> None:
+        """Refuse the shape of a value that the Variable cannot take.
+
+        Raises:
+            ShapeError: it does not fit.
+        """
+        if not self._shape.is_compatible_with(shape):
+            raise ShapeError(f"assign: Variable {self.name!r} has shape {self._shape}, and the value has {shape}; they must be compatible")
 
     def assign_add(self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True) -> Any:
         """Add to the value."""
@@ -255,13 +265,10 @@ class Variable(Operators):
 
     def _operand(self, delta: Any) -> Any:
         tensor = convert_to_tensor(delta, None, self.dtype)
-        if (
-            not isinstance(delta, Variable)
-            and self._shape.is_fully_defined()
-            and not self._shape.is_compatible_with(tensor.shape)
-            and tensor.shape.rank
-        ):
-            raise ShapeError(f"assign: Variable {self.name!r} has shape {self._shape}, and the value has {tensor.shape}; they must be compatible")
+        if not isinstance(delta, Variable) and self._shape.is_fully_defined() and tensor.shape.rank:
+            self.require_fitting(tensor.shape)
+            if not tensor.shape.is_fully_defined():
+                tensor = registry.role("ensure_shape")(tensor, self._shape)
         return tensor
 
     def assign_slice(self, index: Any, value: Any) -> Any:

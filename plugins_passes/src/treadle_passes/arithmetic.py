@@ -87,7 +87,7 @@ def _op(name: str) -> object:
 
 # fmt: off
 RULES = (
-    Rule("x * 1 -> x",              call("multiply", x, Const(1), kinds="iuf"),         _first),
+    Rule("x * 1 -> x",              call("multiply", x, Const(1), kinds="iuf"),         _first),   # complex: inf * 1 has a NaN, -0j loses its sign
     Rule("x / 1 -> x",              call("divide", x, Const(1), kinds="f"),             _first),
     Rule("x // 1 -> x, integers",   call("floordiv", x, Const(1), kinds="iu"),          _first),   # floats: rounds down
     Rule("x - 0 -> x",              call("subtract", x, Const(0), kinds="iuf"),         _first),   # +0.0 only: -0.0 - -0.0 is 0.0

@@ -31,3 +31,13 @@ def test_many_traces_warn_once_and_name_the_argument(tf, toy, caplog):
             f(tf.constant(1.0), step)
     (record,) = [r for r in caplog.records if "step" in r.getMessage()]
     assert "traced 6 times" in record.getMessage()
+
+
+def test_a_cause_is_named_by_its_path(tf, toy):
+    f = tf.function(lambda x, *rest, **options: x)
+    for k in range(3):
+        f(tf.constant(1.0), 1, {"a": [1, float(k)]}, scale=(2, k))
+    assert "argument \"rest[1]['a'][1]\" is the Python float 2.0" in f.explain()
+    for k in range(2):
+        f(tf.constant(1.0), scale=(2, k))
+    assert "argument 'scale[1]' is the Python int 1 and was 0" in f.explain()

@@ -6,6 +6,7 @@ import copy
 import pickle
 import sys
 import types
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -223,3 +224,18 @@ def test_pickles_are_references(tf, monkeypatch):
     assert isinstance(model, Model)
     with pytest.raises((pickle.PicklingError, AttributeError), match="lambda"):
         pickle.dumps(tf.function(lambda x: x))
+
+
+class Weighted(NamedTuple):
+    x: object
+    ks: list
+
+
+def test_values_below_a_spec_become_its_tensor_in_any_structure(tf, toy):
+    spec = tf.TensorSpec([None], tf.float32)
+    f = tf.function(lambda p: toy.add(p.x, p.ks[0]), input_signature=[Weighted(spec, [spec])])
+    assert f(Weighted([1.0, 2.0], [[3.0, 4.0]])).numpy().tolist() == [4.0, 6.0]
+    with pytest.raises(TypeError, match=r"p\.ks has the structure \[\., \.\], and the input_signature wants \[\.\]"):
+        f(Weighted([1.0], [1.0, 2.0]))
+    with pytest.raises(TypeError, match=r"p has the structure \(\., \.\), and the input_signature wants Weighted\(x=\., ks=\[\.\]\)"):
+        f((tf.constant([1.0]), tf.constant([1.0])))

@@ -121,3 +121,10 @@ def test_initializers_make_first_values():
 def test_memory_that_does_not_exist_is_refused_by_name():
     with pytest.raises((td.errors.ResourceExhaustedError, InvalidArgumentError)):
         td.ones([1 << 40, 1 << 20])
+
+
+def test_a_number_repeated_to_a_large_shape_is_not_kept_in_the_graph():
+    f = td.function(lambda i: td.constant(2.5, shape=[300, 300])[i, 0] + td.constant(1.0, shape=[2])[0])
+    assert float(f(td.constant(3))) == 3.5
+    constants = [node.attrs["value"] for node in f.get_concrete_function(td.constant(3)).graph.nodes if node.op.name == "const"]
+    assert max(c.size for c in constants) < 10

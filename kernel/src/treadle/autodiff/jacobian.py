@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
 from treadle import nest
 from treadle.autodiff.sweep import dense
+from treadle.conversion import convert_to_tensor
+from treadle.dtypes import int32
 from treadle.errors import InvalidArgumentError, ShapeError
 from treadle.registry import registry
 
@@ -16,59 +20,92 @@ _FEW = 8
 """So few sweeps are made one after the other, as tracing one takes longer."""
 
 
-def _static(tensor: Any, what: str) -> tuple[int, ...]:
-    shape = tensor.shape
-    if not shape.is_fully_defined():
-        raise InvalidArgumentError(
-            f"the jacobian's {what} has the shape {shape}; it must be known while tracing. Give the function an input_signature, or reshape"
-        )
-    return tuple(shape)
+def _sizes(tensor: Any) -> Any:
+    """The shape as a tuple, or as a tensor where sizes are not known while tracing."""
+    return tuple(tensor.shape) if tensor.shape.is_fully_defined() else registry.role("shape")(tensor)
+
+
+def _joined(first: Any, second: Any) -> Any:
+    if isinstance(first, tuple) and isinstance(second, tuple):
+        return (*first, *second)
+    return registry.role("concat")([convert_to_tensor(first, int32), convert_to_tensor(second, int32)], 0)
 
 
 def jacobian(tape: Any, target: Any, sources: Any, unconnected: Any, at_once: bool) -> Any:
     """See ``GradientTape.jacobian``."""
-    shape = _static(target, "target")
+    shape = _sizes(target)
     flat_sources = nest.flatten(sources)
-    count = math.prod(shape)
     reshape = registry.role("reshape")
-    seeds = reshape(_unit_vectors(count, target.dtype), (count, *shape))
-    rows = _swept(tape, target, flat_sources, seeds, at_once)
+    if isinstance(shape, tuple):
+        count = math.prod(shape)
+        rows = _swept(tape, target, flat_sources, reshape(_unit_vectors(count, target.dtype), (count, *shape)), count, at_once)
+    else:
+        rows = _swept_for_each(tape, target, flat_sources, shape)
+    is_empty = isinstance(shape, tuple) and 0 in shape
     results = []
     for source, row in zip(flat_sources, rows, strict=True):
-        full = [*shape, *_static(source, "source")]
-        if row is None:
-            empty = count == 0 or unconnected.value == "zero"
-            results.append(registry.role("zeros")(full, source.dtype) if empty else None)
+        if row is not None:
+            results.append(reshape(row, _joined(shape, _sizes(source))))
+        elif is_empty or unconnected.value == "zero":
+            results.append(registry.role("zeros")(_joined(shape, _sizes(source)), source.dtype))
         else:
-            results.append(reshape(row, full))
+            results.append(None)
     return nest.pack_sequence_as(sources, results)
 
 
 def batch_jacobian(tape: Any, target: Any, source: Any, unconnected: Any, at_once: bool) -> Any:
     """See ``GradientTape.batch_jacobian``."""
-    target_shape, source_shape = _static(target, "target"), _static(source, "source")
-    if not target_shape or not source_shape or target_shape[0] != source_shape[0]:
-        raise ShapeError(f"batch_jacobian: target of shape {target_shape} and source of shape {source_shape} must share their first size")
-    reshape, (batch, *inner) = registry.role("reshape"), target_shape
-    count = math.prod(inner)
-    seeds = registry.role("broadcast_to")(reshape(_unit_vectors(count, target.dtype), (count, 1, *inner)), (count, *target_shape))
-    (row,) = _swept(tape, target, [source], seeds, at_once)
-    full = [*target_shape, *source_shape[1:]]
+    (batch, inner), (source_batch, source_inner) = _of_rows(target, "target"), _of_rows(source, "source")
+    if None not in (batch, source_batch) and batch != source_batch:
+        raise ShapeError(f"batch_jacobian: target of shape {target.shape} and source of shape {source.shape} must share their first size")
+    reshape, count = registry.role("reshape"), math.prod(inner)
+    rows = batch if batch is not None else registry.role("shape")(target)[0]
+    seeds = registry.role("broadcast_to")(reshape(_unit_vectors(count, target.dtype), (count, 1, *inner)), _joined((count,), _sizes(target)))
+    (row,) = _swept(tape, target, [source], seeds, count, at_once and batch is not None)
+    full = [rows, *inner, *source_inner]
     if row is None:
         return registry.role("zeros")(full, source.dtype) if unconnected.value == "zero" or not count else None
-    by_batch = registry.role("transpose")(reshape(row, [count, batch, math.prod(source_shape[1:])]), perm=(1, 0, 2))
+    by_batch = registry.role("transpose")(reshape(row, [count, rows, math.prod(source_inner)]), perm=(1, 0, 2))
     return reshape(by_batch, full)
+
+
+def _of_rows(tensor: Any, what: str) -> tuple[int | None, tuple[int, ...]]:
+    """The first size, None if it is not known while tracing, and the others.
+
+    Raises:
+        ShapeError: the tensor is a scalar.
+        InvalidArgumentError: one of the others is not known.
+    """
+    if tensor.shape.rank == 0:
+        raise ShapeError(f"batch_jacobian: the {what} is a scalar; it must have an axis for the batch")
+    if tensor.shape.rank is None or None in tensor.shape.as_list()[1:]:
+        raise InvalidArgumentError(
+            f"batch_jacobian: the {what} has the shape {tensor.shape}; all sizes but the first must be known while tracing. Use set_shape, or reshape"
+        )
+    first, *others = tensor.shape.as_list()
+    return first, tuple(others)
 
 
 def _unit_vectors(count: int, dtype: Any) -> Any:
     return registry.role("one_hot")(np.arange(count, dtype=np.int32), count, dtype)
 
 
-def _swept(tape: Any, target: Any, sources: list[Any], seeds: Any, at_once: bool) -> list[Any]:
-    """Per source the gradients for each of the seeds along a new first axis, or None where there are none."""
+@contextmanager
+def _kept(tape: Any) -> Iterator[None]:
+    """The tape as a persistent one, for many sweeps."""
     persistent, tape._persistent = tape._persistent, True
     if tape._recording and not persistent:
         tape._pop()
+    try:
+        yield
+    finally:
+        tape._persistent = persistent
+        if not persistent:
+            tape._records = None
+
+
+def _swept(tape: Any, target: Any, sources: list[Any], seeds: Any, count: int, at_once: bool) -> list[Any]:
+    """Per source the gradients for each of the seeds along a new first axis, or None where there are none."""
     connected: list[int] = []
 
     def sweep(seed: Any) -> list[Any]:
@@ -76,14 +113,27 @@ def _swept(tape: Any, target: Any, sources: list[Any], seeds: Any, at_once: bool
         connected[:] = [i for i, g in enumerate(gradients) if g is not None]
         return [dense(gradients[i]) for i in connected]
 
-    try:
-        if at_once and seeds.shape[0] > _FEW:
+    with _kept(tape):
+        if at_once and count > _FEW:
             rows = registry.role("vectorized_map")(sweep, seeds, warn=False)
         else:
-            rows = [registry.role("stack")(column) for column in zip(*(sweep(seeds[i]) for i in range(seeds.shape[0])), strict=True)]
-    finally:
-        tape._persistent = persistent
-        if not persistent:
-            tape._records = None
+            rows = [registry.role("stack")(column) for column in zip(*(sweep(seeds[i]) for i in range(count)), strict=True)]
     found = dict(zip(connected, rows, strict=True))
     return [found.get(i) for i in range(len(sources))]
+
+
+def _swept_for_each(tape: Any, target: Any, sources: list[Any], shape: Any) -> list[Any]:
+    """The same for the unit vectors of a target whose size is not known while tracing."""
+    reshape, zeros_like = registry.role("reshape"), registry.role("zeros_like")
+    count = registry.role("shape")(reshape(target, (-1,)))[0]
+    connected = [False] * len(sources)
+
+    def sweep(i: Any) -> list[Any]:
+        gradients = tape.gradient(target, sources, reshape(registry.role("one_hot")(i, count, target.dtype), shape))
+        connected[:] = [g is not None for g in gradients]
+        values = [s.value() if callable(getattr(s, "value", None)) else s for s in sources]
+        return [zeros_like(v) if g is None else dense(g) for g, v in zip(gradients, values, strict=True)]
+
+    with _kept(tape):
+        rows = registry.role("for_each")(sweep, count, [source.dtype for source in sources])
+    return [row if is_connected else None for row, is_connected in zip(rows, connected, strict=True)]

@@ -13,7 +13,6 @@ from treadle.collector import without_collector
 from treadle.contracts.passes import PassReport
 from treadle.contracts.spec import Spec
 from treadle.eager.dispatch import require_open
-from treadle.errors import InvalidArgumentError
 from treadle.functions.halves import Halves, split
 from treadle.graph.func_graph import FuncGraph
 from treadle.graph.graph import Graph, Value
@@ -24,7 +23,7 @@ from treadle.grappler.meta import MetaOptimizer
 from treadle.grappler.schedule import in_force
 from treadle.runtime.plan import Plan
 from treadle.state import LOCAL
-from treadle.symbolic import SymbolicTensor
+from treadle.symbolic import SymbolicTensor, leaked
 from treadle.tensor import Tensor, to_device
 from treadle.variable import Variable
 
@@ -178,7 +177,7 @@ class AtomicFunction:
         if isinstance(thing, Variable):
             return thing
         if isinstance(thing, SymbolicTensor):
-            raise InvalidArgumentError(f"function {self.name!r} captured the symbolic tensor {thing!r} of a graph that is not being traced any more")
+            raise leaked(thing)
         return to_device(thing, device)._buffer
 
     def _record(self, graph: FuncGraph, arguments: list[Any]) -> list[Any]:

@@ -6,10 +6,9 @@ from typing import Any
 
 from treadle import nest
 from treadle.conversion import convert_to_tensor
-from treadle.dtypes import DType
 from treadle.errors import DTypeError, ShapeError
 from treadle.functions.atomic import AtomicFunction
-from treadle.functions.signature import Key, TensorPart, TypePart, VariablePart
+from treadle.functions.signature import Key, Signature, TensorPart, TypePart, VariablePart, call_part, structure_text, tensors_in
 from treadle.functions.trace_types import FunctionType
 from treadle.graph.func_graph import FuncGraph
 from treadle.tensor import Tensor
@@ -39,8 +38,18 @@ class ConcreteFunction:
 
     last_used = 0
 
-    def __init__(self, atomic: AtomicFunction, key: Key, names: list[str], structure: Any, results: list[Any], paths: list[str]) -> None:
+    def __init__(
+        self,
+        atomic: AtomicFunction,
+        key: Key,
+        names: list[str],
+        structure: Any,
+        results: list[Any],
+        paths: list[str],
+        signature: Signature,
+    ) -> None:
         self.atomic = atomic
+        self._signature = signature
         self.key = key
         self.names = names
         self._paths = paths
@@ -144,28 +153,73 @@ class ConcreteFunction:
         return self._structure.unflatten([r.value if isinstance(r, Static) else next(found) for r in self._results])
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Call with the tensors of the signature, by position or by name; Python values of the trace may be left out or repeated."""
+        """Call with the arguments of the Python function, or with the tensors of the signature by position or by name.
+
+        Python values of the trace may be left out; those given must be the trace's.
+
+        Raises:
+            TypeError: arguments are missing, unknown or of another structure, or a Python value is not the trace's.
+        """
         try:
-            return self.call(self._inputs_of(args, kwargs))
+            return self.call(self._checked_inputs(args, kwargs))
         except Exception as error:
             show_users_lines(error)
             raise
 
-    def _inputs_of(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
-        given = [leaf for leaf in nest.flatten(args) if leaf is None or not isinstance(leaf, str | bool | DType)]
-        given = [leaf for leaf in given if leaf is not None]
+    def _checked_inputs(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
+        if kwargs or len(args) != len(self.key.parts) or not all(isinstance(a, Tensor) for a in args):
+            args = tuple(self._inputs(args, kwargs))
         parts = self.key.inputs
-        if len(given) > len(parts) and not kwargs:
-            leaves = nest.flatten(args)
-            if len(leaves) == len(self.key.parts):
-                given = [leaf for leaf, part in zip(leaves, self.key.parts, strict=True) if isinstance(part, TensorPart | VariablePart)]
-        for name in self.names[len(given) :]:
-            if name in kwargs:
-                given.append(kwargs.pop(name))
-        given += nest.flatten(list(kwargs.values()))
-        if len(given) != len(parts):
-            raise TypeError(f"{self.name} takes {len(parts)} tensors ({', '.join(self.names)}), and {len(given)} were given")
-        return [self._check(value, part, name) for value, part, name in zip(given, parts, self.names, strict=True)]
+        if len(args) != len(parts):
+            raise TypeError(f"{self.name} takes {len(parts)} tensors ({', '.join(self.names)}), and {len(args)} were given")
+        return [self._check(value, part, name) for value, part, name in zip(args, parts, self.names, strict=True)]
+
+    def _inputs(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
+        """The graph's own inputs of a call with the function's arguments or with tensors."""
+        try:
+            bound = self._signature.python.bind_partial(*args, **kwargs).arguments
+        except TypeError as error:
+            return self._by_name(args, kwargs, str(error))
+        positional, named = self.key.structure.unflatten(list(range(len(self.key.parts))))  # each leaf its position
+        inputs: list[Any] = []
+        for name, positions in self._signature.python.bind(*positional, **named).arguments.items():
+            parts = [self.key.parts[i] for i in nest.flatten(positions, expand_composites=True)]
+            if name in bound:
+                inputs += self._given(name, bound[name], positions, parts)
+            elif any(isinstance(part, TensorPart | VariablePart | TypePart) for part in parts):
+                return self._by_name(args, kwargs, f"missing a required argument: {name!r}")
+        return inputs
+
+    def _given(self, name: str, value: Any, positions: Any, parts: list[Any]) -> list[Any]:
+        """The tensors in one argument, after a look at its structure and its Python values."""
+        leaves = _leaves(value, positions)
+        if leaves is None:
+            shown, wanted = structure_text(value), structure_text(positions)
+            raise TypeError(f"{self.name}: {name} has the structure {shown}, and the trace was made for {wanted}")
+        paths = [
+            nest.format_path(path, name) for path, inner in nest.flatten_with_path(positions) for _ in nest.flatten(inner, expand_composites=True)
+        ]
+        inputs: list[Any] = []
+        for leaf, part, path in zip(leaves, parts, paths, strict=True):
+            if isinstance(part, TensorPart | VariablePart):
+                inputs.append(leaf)
+                continue
+            if call_part(leaf) != part:
+                raise TypeError(
+                    f"{self.name}: {path} is {leaf!r}, and this trace was made for {part!r}; call the function itself, or ask it for the trace "
+                    "of that value with get_concrete_function"
+                )
+            if isinstance(part, TypePart):
+                inputs += tensors_in(part.type, leaf)
+        return inputs
+
+    def _by_name(self, args: tuple[Any, ...], kwargs: dict[str, Any], problem: str) -> list[Any]:
+        """The tensors of a call that gives them by position and by the names of the graph's inputs."""
+        given = nest.flatten(args)
+        rest = self.names[len(given) :]
+        if len(given) > len(self.names) or set(rest) != set(kwargs):
+            raise TypeError(f"{self.name}{self._signature.python}: {problem}; its tensors are called {', '.join(self.names)}")
+        return [*given, *(kwargs[name] for name in rest)]
 
     def _check(self, value: Any, part: Any, name: str) -> Any:
         if isinstance(part, VariablePart):
@@ -188,3 +242,27 @@ class ConcreteFunction:
 
     def __repr__(self) -> str:
         return f"<ConcreteFunction {self.pretty_printed_signature()}>"
+
+
+def _leaves(value: Any, positions: Any) -> list[Any] | None:
+    """What stands in a value where a trace has its leaves, given by their positions; None if it is nested otherwise.
+
+    What is nested below a leaf stays together, as a list may become a tensor.
+    """
+    if isinstance(positions, int):
+        return [value]
+    if not nest.is_nested(positions):  # it stands for one tensor and is made of several
+        found = nest.flatten(value, expand_composites=True)
+        return found if len(found) == len(nest.flatten(positions, expand_composites=True)) else None
+    if not nest.is_nested(value):
+        return None
+    given, wanted = nest.items(value), nest.items(positions)
+    if [step for step, _ in given] != [step for step, _ in wanted]:
+        return None
+    leaves: list[Any] = []
+    for (_, child), (_, position) in zip(given, wanted, strict=True):
+        inner = _leaves(child, position)
+        if inner is None:
+            return None
+        leaves += inner
+    return leaves

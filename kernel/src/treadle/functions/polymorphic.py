@@ -13,6 +13,7 @@ from typing import Any
 
 from treadle import nest, plugins, state
 from treadle.functions.concrete import ConcreteFunction
+from treadle.functions.instances import BoundFunction, PerInstance
 from treadle.functions.relaxation import common_parts
 from treadle.functions.retracing import History
 from treadle.functions.signature import Call, Key, Signature, TensorPart
@@ -91,7 +92,7 @@ class Function:
         self._traces = TraceCache()
         self._count = 0
         self._history = History(self._name)
-        self._instances: weakref.WeakKeyDictionary[Any, Function] = weakref.WeakKeyDictionary()
+        self._instances: PerInstance[Function] = PerInstance()
         _functions[id(self)] = self
         functools.update_wrapper(self, python_function, updated=())
 
@@ -215,10 +216,10 @@ class Function:
 
     def _run_trace(self, call: Call) -> tuple[ConcreteFunction, list[Any]]:
         function = self._bound(converted(self._python_function) if self._autograph else self._python_function)
-        paths = self._paths(call)
+        names, paths = self._names(call)
         start = time.perf_counter()
         self._count += 1
-        traced = trace(function, self._name, call, paths)
+        traced = trace(function, self.signature, call, names)
         self._history.add(call.key, paths, time.perf_counter() - start)
         return traced
 
@@ -266,19 +267,22 @@ class Function:
                 put(specs[name], value)
         return tuple(parts)
 
-    def _paths(self, call: Call) -> list[str]:
-        """Per leaf, the name of the argument that it is in."""
+    def _names(self, call: Call) -> tuple[list[str], list[str]]:
+        """Per leaf, the name of the argument that it is in, and its path from there."""
         args, kwargs = call.key.structure.unflatten(list(range(len(call.leaves))))
-        names = [p.name for p in self.signature.parameters if p.kind is not p.KEYWORD_ONLY]
-        paths = [""] * len(call.leaves)
+        parameters = [p for p in self.signature.parameters if p.kind not in (p.KEYWORD_ONLY, p.VAR_KEYWORD)]
+        count = sum(p.kind is not p.VAR_POSITIONAL for p in parameters)
+        names, paths = [""] * len(call.leaves), [""] * len(call.leaves)
+        roots: list[tuple[str, str, Any]] = [(name, name, value) for name, value in kwargs.items()]
         for i, value in enumerate(args):
-            name = names[min(i, len(names) - 1)] if names else "args"
-            for position in nest.flatten(value, expand_composites=True):
-                paths[position] = name
-        for name, value in kwargs.items():
-            for position in nest.flatten(value, expand_composites=True):
-                paths[position] = name
-        return paths
+            name = parameters[min(i, len(parameters) - 1)].name if parameters else "args"
+            is_rest = bool(parameters) and i >= len(parameters) - 1 and parameters[-1].kind is inspect.Parameter.VAR_POSITIONAL
+            roots.append((name, f"{name}[{i - count}]" if is_rest else name, value))
+        for name, root, value in roots:
+            for path, leaf in nest.flatten_with_path(value):
+                for position in nest.flatten(leaf, expand_composites=True):
+                    names[position], paths[position] = name, nest.format_path(path, root)
+        return names, paths
 
     def get_concrete_function(self, *args: Any, **kwargs: Any) -> ConcreteFunction:
         """The trace for these arguments, which may be ``TensorSpec``s; traced now if there is none.
@@ -325,19 +329,22 @@ class Function:
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         if instance is None:
             return self
-        try:
-            bound = self._instances.get(instance)
-        except TypeError:
-            bound = None
+        bound = self._instances.get(instance)
         if bound is None:
             signature = self._signature_of(bound=1)
             bound = Function(self._python_function, self._input_signature, self._autograph, self._reduce_retracing, self._options, signature)
             try:
                 bound._instance = weakref.ref(instance)
-                self._instances[instance] = bound
-            except TypeError:
-                return Function(types.MethodType(self._python_function, instance), self._input_signature, self._autograph, self._reduce_retracing)
+            except TypeError:  # a class with __slots__ and no __weakref__
+                return self._of_unreferable(instance)
+            self._instances.put(instance, bound)
         return BoundFunction(bound, instance)
+
+    def _of_unreferable(self, instance: Any) -> Any:
+        """The method of an instance that cannot be referred to weakly: the instance is an argument, which the traces keep alive."""
+        if self._input_signature is None:
+            return types.MethodType(self, instance)
+        return Function(types.MethodType(self._python_function, instance), self._input_signature, self._autograph, self._reduce_retracing)
 
     def __deepcopy__(self, memo: Any) -> Function:
         return Function(self._python_function, self._input_signature, self._autograph, self._reduce_retracing, self._options)
@@ -350,35 +357,6 @@ class Function:
 
     def __repr__(self) -> str:
         return f"<td.function {self._name!r} with {len(self.concrete_functions())} traces>"
-
-
-class BoundFunction:
-    """A traced method of one instance; its traces live as long as the instance."""
-
-    __slots__ = ("__self__", "_function")
-
-    def __init__(self, function: Function, instance: Any) -> None:
-        self._function = function
-        self.__self__ = instance
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        try:
-            return self._function(*args, **kwargs)
-        except Exception as error:
-            show_users_lines(error)
-            raise
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._function, name)
-
-    def __reduce__(self) -> Any:
-        return getattr, (self.__self__, self._function.name)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, BoundFunction) and self._function is other._function
-
-    def __hash__(self) -> int:
-        return hash(id(self._function))
 
 
 def converted(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -7,6 +7,7 @@ identity while they live. Containers count by structure, never by identity.
 from __future__ import annotations
 
 import enum
+import functools
 import inspect
 import math
 import types
@@ -22,6 +23,7 @@ from treadle.conversion import convert_to_tensor
 from treadle.dims import Dim, with_symbols
 from treadle.dtypes import DType
 from treadle.errors import DTypeError, InvalidArgumentError
+from treadle.functions.instances import BoundFunction
 from treadle.functions.trace_types import TraceType
 from treadle.shapes import TensorShape
 from treadle.tensor import Tensor
@@ -30,6 +32,9 @@ from treadle.treedef import flatten_to
 from treadle.variable import Variable
 
 _PLAIN = (bool, int, str, bytes, type(None), complex, type, DType, TensorShape, np.dtype, types.BuiltinFunctionType, type(Ellipsis), slice)
+
+
+_MOST_SHOWN = 200
 
 
 class ByIdentity:
@@ -175,7 +180,7 @@ class Call(NamedTuple):
             if isinstance(part, TensorPart | VariablePart):
                 found.append(leaf)
             elif isinstance(part, TypePart) and part.tensors:
-                found += _tensors_in(part.type, leaf)
+                found += tensors_in(part.type, leaf)
         return found
 
 
@@ -321,11 +326,11 @@ class Signature:
             return nest.pack_sequence_as(wanted, fitted, expand_composites=True)
         if not nest.is_nested(value):
             raise TypeError(f"{self.name}: {path} must be nested as {spec!r}, got {type(value).__name__}")
-        wanted = outline(spec)
-        if [p for p, _ in nest.flatten_with_path(wanted)] != [p for p, _ in nest.flatten_with_path(outline(value))]:
-            raise TypeError(f"{self.name}: {path} has the structure {_structure(value)}, and the input_signature wants {_structure(wanted)}")
-        fitted = [self._fit(s, nest.at_path(value, p), nest.format_path(p, path)) for p, s in nest.flatten_with_path(spec)]
-        return nest.pack_sequence_as(spec, fitted)
+        children, items = nest.items(spec), nest.items(value)
+        if [step for step, _ in children] != [step for step, _ in items]:
+            raise TypeError(f"{self.name}: {path} has the structure {structure_text(value)}, and the input_signature wants {structure_text(spec)}")
+        fitted = [self._fit(s, v, nest.format_path((step,), path)) for (step, s), (_, v) in zip(children, items, strict=True)]
+        return nest.with_children(spec, fitted)
 
     def _fit_tensor(self, spec: TensorSpec, value: Any, path: str) -> Any:
         if isinstance(value, Variable):
@@ -379,7 +384,15 @@ def _spec_text(spec: TensorSpec) -> str:
     return f"{spec.dtype.name}[{shape}]"
 
 
+def structure_text(structure: Any) -> str:
+    """A structure as text, with a dot for each leaf; long ones are cut."""
+    text = _structure(structure)
+    return text if len(text) <= _MOST_SHOWN else text[:_MOST_SHOWN] + "..."
+
+
 def _structure(structure: Any) -> str:
+    if isinstance(structure, tuple) and hasattr(structure, "_fields"):
+        return f"{type(structure).__name__}({', '.join(f'{n}={_structure(v)}' for n, v in zip(structure._fields, structure, strict=True))})"
     if isinstance(structure, dict):
         return "{" + ", ".join(f"{k!r}: {_structure(v)}" for k, v in structure.items()) + "}"
     if isinstance(structure, list | tuple):
@@ -409,8 +422,8 @@ def _part(leaf: Any, position: int, variables: dict[int, int]) -> tuple[Any, Any
         return tensor, TensorPart(tensor.dtype, _key_dims(tensor.dims))
     if isinstance(leaf, TensorSpec):
         return leaf, TensorPart(leaf.dtype, None if leaf.shape.rank is None else tuple(leaf.shape.as_list()))
-    if isinstance(leaf, types.MethodType):
-        return leaf, PythonPart(kind, (leaf.__func__, ByIdentity(leaf.__self__)))
+    if isinstance(leaf, types.MethodType | BoundFunction | functools.partial):
+        return leaf, PythonPart(kind, _callable_key(leaf))
     protocol = getattr(kind, "__treadle_tensor__", None)
     if protocol is not None:
         tensor = protocol(leaf)
@@ -429,14 +442,41 @@ def _type_part(leaf: Any) -> TypePart:
     given = leaf.__tf_tracing_type__(None)
     if not isinstance(given, TraceType):
         raise TypeError(f"{type(leaf).__name__}.__tf_tracing_type__ gives {given!r}; expected an instance of a td.types.experimental.TraceType")
-    specs, tensors = list(given.flatten()), _tensors_in(given, leaf)
+    specs, tensors = list(given.flatten()), tensors_in(given, leaf)
     if len(specs) != len(tensors) or any(not isinstance(s, TensorSpec) or not s.is_compatible_with(t) for s, t in zip(specs, tensors, strict=True)):
         raise TypeError(f"{given!r} has the tensors {specs!r} by flatten(), and to_tensors gives {tensors!r}; they must agree one by one")
     return TypePart(given, tuple(TensorPart(s.dtype, None if s.shape.rank is None else tuple(s.shape.as_list())) for s in specs))
 
 
-def _tensors_in(trace_type: TraceType, value: Any) -> list[Any]:
+def tensors_in(trace_type: TraceType, value: Any) -> list[Any]:
+    """The tensors in an object with a tracing type of its own."""
     return [convert_to_tensor(t) for t in trace_type.to_tensors(value)]
+
+
+def _callable_key(thing: Any) -> Any:
+    """What makes two callables the same in a key: of methods and partials, which are made anew at every turn, what they are made of."""
+    if isinstance(thing, types.MethodType):
+        return thing.__func__, ByIdentity(thing.__self__)
+    if isinstance(thing, BoundFunction):
+        return ByIdentity(thing.function), ByIdentity(thing.__self__)
+    if isinstance(thing, functools.partial):
+        given = [(name, _argument_key(value)) for name, value in sorted(thing.keywords.items())]
+        return _callable_key(thing.func), tuple([_argument_key(value) for value in thing.args]), tuple(given)
+    return ByIdentity(thing)
+
+
+def _argument_key(value: Any) -> Any:
+    """A partial's own argument in a key: a Python value by type and value, anything else by identity."""
+    if callable(value):
+        return _callable_key(value)
+    if isinstance(value, (float, *_PLAIN)):
+        return _part(value, 0, {})[1]
+    return ByIdentity(value)
+
+
+def call_part(leaf: Any) -> Any:
+    """The part of a key for one leaf by itself."""
+    return _part(leaf, 0, {})[1]
 
 
 def _key_dims(dims: Any) -> Any:

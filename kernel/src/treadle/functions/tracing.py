@@ -13,64 +13,71 @@ from treadle.collector import without_collector
 from treadle.conversion import convert_to_tensor
 from treadle.functions.atomic import AtomicFunction
 from treadle.functions.concrete import ConcreteFunction, Static
-from treadle.functions.signature import Call, TensorPart, TypePart, VariablePart, spec_of_part
+from treadle.functions.signature import Call, Signature, TensorPart, TypePart, VariablePart, spec_of_part
 from treadle.graph.func_graph import FuncGraph
 from treadle.graph.graph import Value
 from treadle.state import LOCAL
 from treadle.symbolic import SymbolicTensor
 from treadle.tensor import Tensor
+from treadle.tensorspec import TensorSpec
 from treadle.treedef import flatten_to
 from treadle.variable import Variable
 
 
-def trace(function: Callable[..., Any], name: str, call: Call, paths: list[str]) -> tuple[ConcreteFunction, list[Any]]:
+def trace(function: Callable[..., Any], signature: Signature, call: Call, argument_names: list[str]) -> tuple[ConcreteFunction, list[Any]]:
     """Trace a function for one signature.
 
     Args:
         function: the Python function.
-        name: for messages.
+        signature: of the function, whose name is for messages.
         call: the arguments in canonical form; only specs are looked at.
-        paths: per leaf, the name of the argument it is in.
+        argument_names: per leaf, the name of the argument it is in.
 
     Returns:
         The concrete function, and the Variables that the body made, each with the user's line.
     """
-    outer = LOCAL.graph
+    outer, name = LOCAL.graph, signature.name
     graph = FuncGraph(name, outer)
     start = time.perf_counter()
     with without_collector(), state.recording(graph):
-        leaves, names = _placeholders(graph, call, paths)
+        leaves, names = _placeholders(graph, call, argument_names)
         args, kwargs = call.key.structure.unflatten(leaves)
-        result = function(*args, **kwargs)
+        try:
+            result = function(*args, **kwargs)
+        finally:
+            graph.given = {}
         found: list[Any] = []
         structure = flatten_to(result, found)
         results, values = _results(graph, found, name)
     graph.outputs = values
     atomic = AtomicFunction(graph, name)
-    concrete = ConcreteFunction(atomic, call.key, names, structure, results, paths)
+    concrete = ConcreteFunction(atomic, call.key, names, structure, results, argument_names, signature)
     plugins.host.call("treadle_trace_finished", function=function, concrete=concrete, seconds=time.perf_counter() - start)
     return concrete, graph.created
 
 
-def _placeholders(graph: FuncGraph, call: Call, paths: list[str]) -> tuple[list[Any], list[str]]:
+def _placeholders(graph: FuncGraph, call: Call, argument_names: list[str]) -> tuple[list[Any], list[str]]:
     leaves: list[Any] = []
     names: list[str] = []
 
-    def placeholder(part: Any, path: str) -> Value:
-        value = graph.placeholder(spec_of_part(part), path)
+    def placeholder(part: Any, name: str) -> Value:
+        value = graph.placeholder(spec_of_part(part), name)
         names.append(value.node.attrs["name"])
         return value
 
     for i, (leaf, part) in enumerate(zip(call.leaves, call.key.parts, strict=True)):
         if isinstance(part, TensorPart):
-            leaves.append(SymbolicTensor(placeholder(part, paths[i])))
+            value = placeholder(part, (isinstance(leaf, TensorSpec) and leaf.name) or argument_names[i])
+            if isinstance(leaf, Tensor):
+                graph.given[value] = leaf
+            leaves.append(SymbolicTensor(value))
         elif isinstance(part, VariablePart):
-            value = placeholder(part, paths[i])
+            value = placeholder(part, argument_names[i])
             if part.alias == i:
                 graph.bind_variable(leaf, value)
             leaves.append(leaf)
         elif isinstance(part, TypePart):
-            tensors = [SymbolicTensor(placeholder(p, paths[i])) for p in part.tensors]
+            tensors = [SymbolicTensor(placeholder(p, argument_names[i])) for p in part.tensors]
             leaves.append(part.type.from_tensors(iter(tensors)) if tensors else part.type.placeholder_value(None))
         else:
             leaves.append(leaf)

@@ -33,6 +33,7 @@ class FuncGraph(Graph):
         captured_constants: eager tensors from outside to the constants that they became.
         created: Variables made during the trace, each with the user's line.
         control: what differentiation remembers of branches and loops.
+        given: placeholders to the tensors of the call that is traced; empty after the trace.
         translations: while a copied gradient runs, values of the graph it was written in to values of this one, the outermost first.
     """
 
@@ -47,6 +48,7 @@ class FuncGraph(Graph):
         self.created: list[tuple[Any, Source]] = []
         self.translations: list[dict[Value, Value]] = []
         self.control: dict[Node, Any] = {}
+        self.given: dict[Value, Tensor] = {}
         self._captured: dict[int, tuple[Any, Value]] = {}
 
     # ------------------------------------------------------------------ recording
@@ -215,12 +217,12 @@ class FuncGraph(Graph):
     # ------------------------------------------------------------------ evaluation
 
     def evaluate(self, tensor: SymbolicTensor) -> Tensor:
-        """Compute now a tensor that does not depend on the function's arguments, for a Variable's initial value.
+        """Compute now a tensor, for a Variable's initial value; the function's arguments are those of the call that is traced.
 
         Raises:
-            InvalidArgumentError: it does depend on them.
+            InvalidArgumentError: it depends on an argument that has no value: of a trace for specs, or of a branch or loop.
         """
-        things = {value: thing for thing, value in self.captures}
+        things = {**self.given, **{value: thing for thing, value in self.captures}}
         known: dict[Value, Any] = {}
         with state.recording(None):
             for node in self._needed_for(tensor.value):
@@ -243,12 +245,12 @@ class FuncGraph(Graph):
             return [from_array(node.attrs["value"])]
         if node.op is PLACEHOLDER:
             thing = things.get(node.outputs[0])
-            if thing is None or isinstance(thing, SymbolicTensor):
+            if thing is None:
                 raise InvalidArgumentError(
-                    f"the initial value of a Variable depends on an argument of the function being traced ({node.name}, used at {node.source}); "
-                    "make the Variable outside the function, or of a value that is known while tracing"
+                    f"the initial value of the Variable made at {caller()} depends on {node.name!r} of {self.name!r}, which has no value here: "
+                    "in a trace for specs, a branch or a loop; make the Variable outside, or of a value that is known while tracing"
                 )
-            return [thing]
+            return [thing.value.graph.evaluate(thing) if isinstance(thing, SymbolicTensor) else thing]
         if node.op is READ:
             return [known[node.inputs[0]].value()]
         inputs = [known[v] for v in node.inputs]

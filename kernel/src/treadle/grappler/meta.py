@@ -48,7 +48,7 @@ class MetaOptimizer:
             return self._optimize(item)
 
     def _optimize(self, item: GrapplerItem) -> list[PassReport]:
-        nodes, face = len(item.graph), _face(item.graph)
+        nodes, face = len(item.graph), _Face(item.graph)
         excluded: list[PassReport] = []
         check_each = self._schedule.verify != "off"
         while True:
@@ -69,7 +69,7 @@ class MetaOptimizer:
             plugins.host.call("treadle_pass_finished", report=report)
         return excluded + reports
 
-    def _attempt(self, item: GrapplerItem, excluded: set[str], check_each: bool, face: list[Any]) -> list[PassReport]:
+    def _attempt(self, item: GrapplerItem, excluded: set[str], check_each: bool, face: _Face) -> list[PassReport]:
         """Go round until nothing changes, or a pass goes wrong, which is then the last one reported."""
         reports: list[PassReport] = []
         passes = [p for p in self._schedule.passes if p.instance.name not in excluded]
@@ -126,16 +126,28 @@ class MetaOptimizer:
         )
 
 
-def _face(graph: Graph) -> list[Any]:
-    """What a caller sees of a graph: dtype, dims and kind of its inputs and its results."""
+class _Face:
+    """What passes must keep of a graph.
+
+    Attributes:
+        values: dtype, dims and kind of its inputs and its results, as a caller sees them.
+        names: of the nodes that came from the user's program.
+    """
+
+    def __init__(self, graph: Graph) -> None:
+        self.values = _values(graph)
+        self.names = frozenset(node.name for node in graph.nodes)
+
+
+def _values(graph: Graph) -> list[Any]:
     return [[(v.spec.dtype, v.spec.dims, v.spec.resource) for v in values] for values in (graph.inputs, graph.outputs)]
 
 
-def _damage(before: Graph | None, item: GrapplerItem, face: list[Any]) -> str | None:
+def _damage(before: Graph | None, item: GrapplerItem, face: _Face) -> str | None:
     """What is wrong with a graph after a pass: with itself, for its caller, and where results are compared, with those; None if nothing is."""
     try:
-        verify(item.graph)
-        for what, was, now in zip(("inputs", "results"), face, _face(item.graph), strict=True):
+        verify(item.graph, face.names)
+        for what, was, now in zip(("inputs", "results"), face.values, _values(item.graph), strict=True):
             if len(was) != len(now) or any(a[0] is not b[0] or a[2] != b[2] or _differ(a[1], b[1]) for a, b in zip(was, now, strict=True)):
                 return f"broke the graph: its {what} were {_shown(was)} and are {_shown(now)}"
         if before is not None:

@@ -6,16 +6,14 @@ Nothing is interpreted per call. An elementwise kernel writes into an input that
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Callable
-from types import FrameType
+from types import TracebackType
 from typing import Any
 
-from treadle.contracts.spec import Spec
-from treadle.conversion import host_spec
-from treadle.eager.dispatch import infer, quietly
+from treadle.eager.dispatch import flat, infer, quietly
 from treadle.errors import DTypeError, InvalidArgumentError, OpError, PluginError, ResourceExhaustedError, ShapeError
 from treadle.graph.graph import Graph, Node, Value
+from treadle.runtime.failure import given_specs
 from treadle.runtime.writer import Writer
 from treadle.variable import Variable, no_value
 
@@ -51,22 +49,24 @@ class Plan:
 
     def explain(self, error: Exception) -> Exception:
         """The error with the op, the inputs' specs and the user's line of the node that raised it."""
-        frame, line = self._place_of(error)
-        node = self.nodes_by_line.get(line)
-        if frame is None or node is None or getattr(error, "_explained", False):
+        trace = self._trace_of(error)
+        node = None if trace is None else self.nodes_by_line.get(trace.tb_lineno)
+        if trace is None or node is None or getattr(error, "_explained", False):
             return error
-        if node.op.effect != "io" and not isinstance(error, PluginError):
-            error = self._refusal(node, frame, line) or error
-        described = ", ".join(repr(v.spec) for v in node.inputs)
-        where = f"in op {node.op.name!r} ({described}) of function {self.name!r}, made at {node.source}"
         if isinstance(error, AttributeError) and isinstance(error.obj, Variable):
             error = no_value(error.obj)
+        if isinstance(error, PluginError) or (node.op.effect == "io" and not isinstance(error, OpError)):
+            return error
+        specs: list[Any] = [v.spec for v in node.inputs]
+        if not node.op.structural:
+            given = given_specs(node, self.text.splitlines()[trace.tb_lineno - 1], trace.tb_frame)
+            specs = flat(given)
+            error = _refused(node, given) or error
+        where = f"in op {node.op.name!r} ({', '.join(map(repr, specs))}) of function {self.name!r}, made at {node.source}"
         if isinstance(error, OpError):
             error.message = f"{error.message} [{where}]"
             error.args = (error.message,)
             better: Exception = error
-        elif node.op.effect == "io" or isinstance(error, PluginError):
-            return error
         elif isinstance(error, MemoryError):
             better = ResourceExhaustedError(f"{node.op.name}: out of memory: {error} [{where}]")
         else:
@@ -75,44 +75,22 @@ class Plan:
         better._explained = True  # type: ignore[attr-defined]  # a mark on the error, which is the caller's type
         return better
 
-    def _place_of(self, error: Exception) -> tuple[FrameType | None, int]:
-        found: tuple[FrameType | None, int] = None, 0
+    def _trace_of(self, error: Exception) -> TracebackType | None:
+        """Where in the program it was raised."""
+        found = None
         trace = error.__traceback__
         code = self._program.__code__
         while trace is not None:
             if trace.tb_frame.f_code is code:
-                found = trace.tb_frame, trace.tb_lineno
+                found = trace
             trace = trace.tb_next
         return found
 
-    def _refusal(self, node: Node, frame: FrameType, line: int) -> OpError | None:
-        """What inference says against the values that the kernel was given; None where it has nothing against them."""
-        try:
-            call = _call_of(self.text.splitlines()[line - 1].strip())
-            values = [eval(ast.unparse(a), frame.f_globals, frame.f_locals) for a in call[: len(node.op.inputs)]]
-            specs = [_spec(given, value) for given, value in zip(node.grouped(node.inputs), values, strict=True)]
-            infer(node.op, specs, node.attrs)
-        except OpError as better:
-            return better
-        except Exception:  # what cannot be looked at says nothing
-            return None
-        return None
 
-
-def _call_of(line: str) -> list[ast.expr]:
-    """The arguments of the kernel's call in a line of a program, which is `k1(x)`, `v2 = NORMALIZE(k1(x))` or `run(k1, x)`."""
-    calls = [node for node in ast.walk(ast.parse(line)) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)]
-    for call in calls:
-        name = call.func.id if isinstance(call.func, ast.Name) else ""
-        if name.startswith("k"):
-            return call.args
-        if name == "run":
-            return call.args[1:]
-    return []
-
-
-def _spec(given: Any, value: Any) -> Any:
-    """The spec of a kernel's argument for an input of a node, or for several."""
-    if isinstance(given, list):
-        return [_spec(g, v) for g, v in zip(given, value, strict=True)]
-    return Spec(tuple(value.shape), given.spec.dtype) if hasattr(value, "shape") else host_spec(value)
+def _refused(node: Node, specs: list[Any]) -> OpError | None:
+    """What inference says against these inputs: what an eager call would say."""
+    try:
+        infer(node.op, specs, node.attrs)
+    except OpError as error:
+        return error
+    return None

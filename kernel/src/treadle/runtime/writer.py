@@ -22,6 +22,7 @@ from treadle.graph.graph import Graph, Node, Value
 from treadle.graph.structural import ASSIGN, CONDS, CONST, LOOPS, NOTHING, PLACEHOLDER, READ
 from treadle.runtime.arena import ArenaPlan
 from treadle.runtime.liveness import Liveness
+from treadle.shapes import TensorShape
 
 LARGE = 16 * 1024
 """Bytes from which a result gets planned memory; below, allocating is faster."""
@@ -162,7 +163,8 @@ class Writer:
             self.names[node.out] = name
         elif node.op is ASSIGN:
             variable, value = self.names[node.inputs[0]], self.names[node.inputs[1]]
-            body.append(f"{variable}._buffer = {value}" if self._at_home(node.inputs[0]) else f"ASSIGN({variable}, {value})")
+            is_plain = self._at_home(node.inputs[0]) and _is_known_to_fit(*node.inputs)
+            body.append(f"{variable}._buffer = {value}" if is_plain else f"ASSIGN({variable}, {value})")
         elif node.op is NOTHING:
             self.names[node.out] = "None"
         elif node.op in CONDS:
@@ -291,6 +293,7 @@ class Writer:
         return variable._buffer if source is self.device else self.device.copy_from(variable._buffer, source)
 
     def _assign(self, variable: Any, buffer: Any) -> None:
+        variable.require_fitting(TensorShape(buffer.shape))
         target = variable._key.device
         variable._buffer = buffer if target is self.device else target.copy_from(buffer, self.device)
 
@@ -394,6 +397,14 @@ def _kernel_dtype(node: Node) -> Any:
             if isinstance(value, Value):
                 return value.spec.dtype
     return next((node.attrs[a] for a in node.op.dtype_attrs), None)
+
+
+def _is_known_to_fit(variable: Value, value: Value) -> bool:
+    """Whether sizes known ahead show that a Variable takes a value."""
+    wanted, given = variable.spec.dims, value.spec.dims
+    if wanted is None:
+        return True
+    return given is not None and len(wanted) == len(given) and all(not isinstance(w, int) or w == g for w, g in zip(wanted, given, strict=True))
 
 
 def _to_host(buffer: Any) -> Any:

@@ -10,6 +10,7 @@ from treadle.conversion import convert_to_tensor
 from treadle.declare import public
 from treadle.errors import ShapeError
 from treadle.functions.halves import graph_gradients
+from treadle.graph.graph import Node, Value
 from treadle.state import LOCAL
 from treadle.tensor import Operators, Tensor
 from treadle.variable import Variable
@@ -57,7 +58,7 @@ class _Graph:
         self.graph = graph
         self.targets = [graph.value_of(y) for y in ys]
         self.ends = frozenset(self.value(s) for s in stops)
-        self.nodes = list(graph.nodes)
+        self.nodes = _leading_to(self.targets)
 
     def value(self, source: Any) -> Any:
         """The value that a tensor or Variable stands for."""
@@ -72,6 +73,18 @@ class _Graph:
         arrived = {i: c for i, (target, c) in enumerate(zip(self.targets, cotangents, strict=True)) if target.spec.dtype.is_differentiable}
         found = dict(zip(wanted, graph_gradients(self.nodes, self.targets, arrived, wanted, self.ends), strict=True))
         return [found.get(value) for value in values]
+
+
+def _leading_to(targets: list[Value]) -> list[Node]:
+    """The nodes that the targets are computed from, in the order of the program; the rest of the graph costs nothing."""
+    found = {target.node for target in targets}
+    waiting = list(found)
+    while waiting:
+        for value in waiting.pop().inputs:
+            if value.node not in found:
+                found.add(value.node)
+                waiting.append(value.node)
+    return sorted(found, key=lambda node: node.serial)
 
 
 def _listed(things: Any) -> list[Any]:

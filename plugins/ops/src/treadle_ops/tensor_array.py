@@ -16,6 +16,7 @@ from treadle.conversion import convert_to_tensor
 from treadle.declare import public
 from treadle.dtypes import DType, as_dtype, int32, list_of
 from treadle.errors import DTypeError, InvalidArgumentError, ShapeError, SymbolicTensorError
+from treadle.graph.source import caller
 from treadle.shapes import TensorShape
 from treadle.symbolic import SymbolicTensor
 from treadle.tensor import Tensor
@@ -118,7 +119,7 @@ class TensorArray:
         self._flow = flow
         self._shape = shape
         self._read: frozenset[int] = frozenset()
-        self._dropped = ""
+        self._dropped: Any = None
 
     # ------------------------------------------------------------------ description
 
@@ -388,9 +389,9 @@ class TensorArray:
         """The content; told apart are arrays that were used and arrays that were dropped."""
         self._is_used = True
         if self._dropped:
-            method, self._dropped = self._dropped, ""
+            (method, source), self._dropped = self._dropped, None
             warn(
-                f"the result of TensorArray.{method} was dropped, and what it wrote with it: a TensorArray is not changed in place. "
+                f"the result of TensorArray.{method} was dropped at {source}, and what it wrote with it: a TensorArray is not changed in place. "
                 f"Keep the result: `ta = ta.{method}(...)`"
             )
         return self._flow
@@ -408,7 +409,7 @@ class TensorArray:
             parent, method = self._parent
             array = parent()
             if array is not None:
-                array._dropped = method
+                array._dropped = (method, caller())  # where the last reference goes is where the user let it go
 
     def _item(self, value: Any) -> Any:
         wanted = self._form.dtype

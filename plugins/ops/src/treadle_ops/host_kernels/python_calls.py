@@ -41,7 +41,7 @@ def py_function(xp: Any) -> Any:
 
     def run(inputs: list[Any], *, function: Any, dtypes: DTypes) -> Any:
         device = _device_of(inputs)
-        tape, sources, results = _watched(function, inputs, dtypes, device)
+        tape, sources, results = _watched(function, _copies(xp, inputs), dtypes, device)
         number = next(_numbers)
         buffer = device.normalize(np.array(number))
         _tapes[number] = (tape, sources, results)
@@ -57,7 +57,7 @@ def py_function_gradient(xp: Any) -> Any:
 
     def run(inputs: list[Any], cotangents: list[Any], tape: Any, *, function: Any, dtypes: DTypes) -> Any:
         device = _device_of(inputs)
-        recorded, sources, results = _tapes.get(int(tape)) or _watched(function, inputs, dtypes, device)
+        recorded, sources, results = _tapes.get(int(tape)) or _watched(function, _copies(xp, inputs), dtypes, device)
         with state.recording(None):
             given = [Tensor(c, device.key(from_numpy[c.dtype])) for c in cotangents]
             targets = [r for r in results if r.dtype.is_differentiable]
@@ -71,6 +71,11 @@ def py_function_gradient(xp: Any) -> Any:
 def _own(xp: Any, buffer: Any, given: list[Any]) -> Any:
     """A result in memory of its own: the user's function may give back what it got."""
     return xp.array(buffer) if any(xp.may_share_memory(buffer, x) for x in given) else buffer
+
+
+def _copies(xp: Any, inputs: list[Any]) -> list[Any]:
+    """The inputs in memory of their own: the function may keep them, and a plan writes over what it needs no longer."""
+    return [xp.array(x) for x in inputs]
 
 
 def _watched(function: Any, inputs: list[Any], dtypes: DTypes, device: Any) -> tuple[Any, list[Any], list[Any]]:
