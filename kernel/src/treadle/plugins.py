@@ -10,7 +10,6 @@ from __future__ import annotations
 import importlib
 import re
 import threading
-from dataclasses import dataclass
 from typing import Any
 
 from treadle import settings, state
@@ -27,7 +26,6 @@ OWN = frozenset(f"treadle-{name}" for name in ("ops", "array", "cpu", "passes", 
 """Our own distributions: a stranger that takes the name of one of their plugins does not put them out of use."""
 
 
-@dataclass
 class PluginRecord:
     """What is known of one plugin.
 
@@ -37,23 +35,39 @@ class PluginRecord:
         value: what the entry point names, ``package.module`` or ``package.module:attribute``.
         distribution: the wheel it came in.
         version: of that distribution.
+        requires: what that distribution requires.
         error: why it could not be used, or None.
         conflict: another distribution offers a plugin of the same name.
         disabled: switched off by the settings.
         loaded: it has been imported and, where it has a hook, registered.
+        thing: what the entry point names, once it is loaded.
     """
 
-    name: str
-    group: str
-    value: str
-    distribution: str
-    version: str
-    requires: tuple[str, ...] = ()
-    error: BaseException | None = None
-    conflict: PluginError | None = None
-    disabled: bool = False
-    loaded: bool = False
-    thing: Any = None
+    def __init__(
+        self,
+        name: str,
+        group: str,
+        value: str,
+        distribution: str,
+        version: str,
+        requires: tuple[str, ...] = (),
+        error: BaseException | None = None,
+        conflict: PluginError | None = None,
+        disabled: bool = False,
+        loaded: bool = False,
+        thing: Any = None,
+    ) -> None:
+        self.name = name
+        self.group = group
+        self.value = value
+        self.distribution = distribution
+        self.version = version
+        self.requires = requires
+        self.error = error
+        self.conflict = conflict
+        self.disabled = disabled
+        self.loaded = loaded
+        self.thing = thing
 
     @property
     def state(self) -> str:

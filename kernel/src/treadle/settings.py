@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, TypedDict, Unpack, cast
 
@@ -18,6 +17,7 @@ from treadle.errors import ConfigError
 
 Verify = Literal["off", "structure", "numeric"]
 
+DEFAULT_DEVICE = "/CPU:0"
 VERIFY_LEVELS: tuple[Verify, ...] = ("off", "structure", "numeric")
 
 
@@ -28,8 +28,7 @@ class PassOptions(NamedTuple):
     origin: str
 
 
-@dataclass(frozen=True)
-class Settings:
+class Settings(NamedTuple):
     """One consistent set of settings; it never changes, `current` returns another one."""
 
     schedule: tuple[str, ...] | None = None
@@ -37,14 +36,14 @@ class Settings:
     rounds: int = 4
     verify: Verify = "off"
     fast_math: bool = False
-    pass_options: Mapping[str, PassOptions] = field(default_factory=lambda: MappingProxyType({}))
+    pass_options: Mapping[str, PassOptions] = MappingProxyType({})
     disabled: tuple[str, ...] = ()
     """Names of plugins that are not to be loaded."""
     strict: bool = False
-    device: str = "/CPU:0"
+    device: str = DEFAULT_DEVICE
     most_traces: int = 1024
     """Traces that a traced function keeps; the least recently used one goes first."""
-    origin: Mapping[str, str] = field(default_factory=lambda: MappingProxyType(_default_origin()))
+    origin: Mapping[str, str] = MappingProxyType({})
     """From dotted key (``optimizer.rounds``) to ``default``, a file's path, ``environment TREADLE_ROUNDS`` or ``code``."""
 
 
@@ -123,7 +122,7 @@ def _check_verify(value: object, what: str) -> Verify:
 
 def _check_device(value: object, what: str) -> str:
     if not isinstance(value, str) or not value.strip():
-        raise ConfigError(f"{what} is {shown(value)}, expected the name of a device, such as {Settings.device!r}")
+        raise ConfigError(f"{what} is {shown(value)}, expected the name of a device, such as {DEFAULT_DEVICE!r}")
     return value
 
 
@@ -467,4 +466,4 @@ def _changed(settings: Settings, changes: Mapping[str, Any]) -> Settings:
     if passes := changes.get("pass_options"):
         origin.update((f"optimizer.{name}", "code") for name in passes)
     values["pass_options"] = MappingProxyType({**settings.pass_options, **(passes or {})})
-    return replace(settings, **values, origin=MappingProxyType(origin))
+    return settings._replace(**values, origin=MappingProxyType(origin))
