@@ -199,4 +199,56 @@ def traced_step() -> Workload:
     return Workload("traced MLP training step, batch 32", lambda: step(m.tx, m.ty), lambda: m.step_by_hand(rate), results, 1.15, 300)
 
 
-ALL = (eager_add, eager_forward, eager_gradients, traced_call, traced_chain, traced_step)
+def dict_call() -> Workload:
+    """A traced call with ten (4,) tensors in a dict, against one ``np.add``."""
+    x = np.array([1, 2, 3, 4], np.float32)
+    tensors = {f"t{i}": td.constant(x + i) for i in range(10)}
+    f = td.function(lambda d: d["t0"] + d["t9"])
+    return Workload(
+        "traced call with 10 tensors in a dict", lambda: f(tensors), lambda: np.add(x, x), lambda: (arrays_of(f(tensors)), [2 * x + 9]), 12.0, 5000
+    )
+
+
+def scalar_loop() -> Workload:
+    """10,000 steps of a traced ``while_loop`` on scalars, against the same loop in Python with NumPy's ufuncs on rank-0 arrays."""
+    steps = 10_000
+
+    @td.function
+    def f(n: Any, start: Any) -> Any:
+        return td.while_loop(lambda i, _: i < n, lambda i, x: (i + 1, x * 0.5 + 1.0), (td.constant(0), start))[1]
+
+    n, start = td.constant(steps), td.constant(0.0)
+    limit, zero, one = np.array(steps, np.int32), np.array(0, np.int32), np.array(1, np.int32)
+    first, half, whole = np.array(0, np.float32), np.array(0.5, np.float32), np.array(1, np.float32)
+
+    def by_hand() -> Any:
+        i, x = np.array(zero), np.array(first)
+        while np.less(i, limit):
+            i, x = np.asarray(np.add(i, one)), np.asarray(np.add(np.asarray(np.multiply(x, half)), whole))
+        return x
+
+    return Workload("while loop of 10,000 scalar steps", lambda: f(n, start), by_hand, lambda: (arrays_of(f(n, start)), [by_hand()]), 1.3, 3)
+
+
+def traced_backward() -> Workload:
+    """Forward and backward through the 300-op function, against its forward call."""
+    x = np.linspace(-1, 1, 64, dtype=np.float32)
+    t, f = td.constant(x), chain()
+
+    def both() -> Any:
+        with td.GradientTape() as tape:
+            tape.watch(t)
+            y = f(t)
+        return tape.gradient(y, t)
+
+    def derivative() -> Any:
+        y, slope = x, np.ones_like(x)
+        for _ in range(100):
+            y = np.tanh(y * np.float32(1.01) + np.float32(0.1))
+            slope = slope * (1 - y * y) * np.float32(1.01)
+        return slope
+
+    return Workload("300 ops, forward and backward, against forward", both, lambda: f(t), lambda: (arrays_of(both()), [derivative()]), 3.2, 200)
+
+
+ALL = (eager_add, eager_forward, eager_gradients, traced_call, traced_chain, traced_step, dict_call, scalar_loop, traced_backward)

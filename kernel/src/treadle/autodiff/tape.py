@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Self
 
+import numpy as np
+
 from treadle import nest, state
 from treadle.autodiff.kept import kept
 from treadle.autodiff.sweep import GradientContext, Record, passed_on, sweep
@@ -351,6 +353,8 @@ def _ones_like(target: Any) -> Any:
         if one is None:
             one = target._key.one = registry.role("ones_like")(target)
         return one
+    if type(target) is Tensor and target._key.dtype.kind != "l":
+        return Tensor(target._key.device.copy_in(np.ones(target._buffer.shape, target._key.dtype.numpy)), target._key)
     return registry.role("ones_like")(target)
 
 

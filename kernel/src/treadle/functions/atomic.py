@@ -136,7 +136,9 @@ class AtomicFunction:
         """
         tapes = LOCAL.tapes
         if tapes:
-            watched = [*arguments, *(thing for thing, _ in self.captures), *(thing for thing, _ in self.graph.captured_constants)]
+            watched = arguments
+            if self.captures or self.graph.captured_constants:
+                watched = [*arguments, *(thing for thing, _ in self.captures), *(thing for thing, _ in self.graph.captured_constants)]
             interested = [tape for tape in tapes if tape.is_watching(watched)]
             if interested and any(v.spec.dtype.is_differentiable for v in self.graph.outputs):
                 return self._call_watched(arguments, interested)
@@ -145,12 +147,16 @@ class AtomicFunction:
     def _call_unwatched(self, arguments: list[Any]) -> list[Any]:
         if LOCAL.graph is not None:
             return self._record(LOCAL.graph, arguments)
+        executable, results = self._run(arguments)
+        return [Tensor(b, key) for b, key in zip(results, executable.keys, strict=True)]
+
+    def _run(self, arguments: list[Any]) -> tuple[Executable, tuple[Any, ...]]:
+        """Run at once: what ran, and the buffers of the results."""
         executable = self.executable(self.place(arguments))
         outer = [thing for thing, _ in self.captures if not isinstance(thing, Variable)]
         buffers = [self._buffer(a, executable.device) for a in self._in_graph_order(arguments, outer)]
         result = executable.plan(*buffers)
-        results = (result,) if len(executable.keys) == 1 else result
-        return [Tensor(b, key) for b, key in zip(results, executable.keys, strict=True)]
+        return executable, (result,) if len(executable.keys) == 1 else result
 
     def place(self, arguments: list[Any]) -> Any:
         """Where a call runs: the scope's device, else that of the first tensor or Variable that is not on the default one, as for an eager op."""
@@ -163,6 +169,8 @@ class AtomicFunction:
         return default
 
     def _in_graph_order(self, arguments: list[Any], outer: list[Any]) -> list[Any]:
+        if not self.captures:
+            return arguments
         given, captured = iter(arguments), iter(outer)
         things = {value: thing for thing, value in self.captures}
         ordered = []
@@ -199,19 +207,24 @@ class AtomicFunction:
         for tape in tapes:
             for variable in [*self.variables, *(a for a in arguments if isinstance(a, Variable))]:
                 tape.touch(variable)
-        constants = tuple(i for i, (tensor, _) in enumerate(self.graph.captured_constants) if any(tensor._id in tape._watched for tape in tapes))
-        if constants:
-            return self.promote(constants).call([*arguments, *(self.graph.captured_constants[i][0] for i in constants)])
-        things = {value: thing for thing, value in self.captures}
-        given = iter(arguments)
-        sources = [things[value] if value in things else next(given) for value in self.graph.inputs]
+        if self.graph.captured_constants:
+            constants = tuple(i for i, (tensor, _) in enumerate(self.graph.captured_constants) if any(tensor._id in tape._watched for tape in tapes))
+            if constants:
+                return self.promote(constants).call([*arguments, *(self.graph.captured_constants[i][0] for i in constants)])
+        sources = arguments
+        if self.captures:
+            things = {value: thing for thing, value in self.captures}
+            given = iter(arguments)
+            sources = [things[value] if value in things else next(given) for value in self.graph.inputs]
         wanted = tuple(source.dtype.is_differentiable and any(source._id in tape._watched for tape in tapes) for source in sources)
         if not any(wanted):
             return self._call_unwatched(arguments)
         halves = self.halves(wanted)
+        count = len(self.graph.outputs)
+        if LOCAL.graph is None and len(LOCAL.tapes) == 1 and not getattr(tapes[0], "_persistent", True):
+            return self._call_once(arguments, tapes[0], halves, sources)
         with state.observed_only():
             everything = halves.forward.call(arguments)
-        count = len(self.graph.outputs)
         outputs, computed = everything[:count], everything[count:]
         saved = [sources[i] for i in halves.saved_inputs] + computed
 
@@ -227,6 +240,23 @@ class AtomicFunction:
 
         for tape in tapes:
             tape.record_call(self.name, sources, everything, pull, zeros=False)
+        return outputs
+
+    def _call_once(self, arguments: list[Any], tape: Any, halves: Halves, sources: list[Any]) -> list[Any]:
+        """A call that one tape sees and differentiates once: what the way back needs stays as buffers, as nothing else can ask for it."""
+        with state.observed_only():
+            executable, results = halves.forward._run(arguments)
+        count, keys = len(self.graph.outputs), executable.keys
+        outputs = [Tensor(b, key) for b, key in zip(results[:count], keys[:count], strict=True)]
+        inputs, computed = [sources[i] for i in halves.saved_inputs], results[count:]
+
+        def pull(cotangents: list[Any]) -> list[Any]:
+            if not (LOCAL.tapes or LOCAL.graph is not None or halves.backward.captures):
+                return halves.pull_at_once(self, cotangents, outputs, inputs, computed, executable.device)
+            saved = [*inputs, *(Tensor(b, key) for b, key in zip(computed, keys[count:], strict=True))]
+            return halves.pull(self, cotangents, outputs, saved)
+
+        tape.record_call(self.name, sources, outputs, pull, zeros=False)
         return outputs
 
     def halves(self, wanted: tuple[bool, ...]) -> Halves:

@@ -19,7 +19,9 @@ from treadle.graph.inline import inlined
 from treadle.graph.structural import CALL, CONDS, CONST, CUSTOM, LOOPS, PLACEHOLDER, READ
 from treadle.registry import registry
 from treadle.symbolic import SymbolicTensor
+from treadle.tensor import Tensor, to_device
 from treadle.treedef import TreeDef, flatten_to
+from treadle.variable import Variable
 
 if TYPE_CHECKING:
     from treadle.functions.atomic import AtomicFunction
@@ -51,12 +53,26 @@ class Halves:
 
     def pull(self, function: AtomicFunction, cotangents: list[Any], outputs: list[Any], saved: list[Any]) -> list[Any]:
         """Gradients per input of ``function``'s graph."""
-        arrived = [
+        return self.arranged(self.backward.call([*self._arrived(function, cotangents, outputs), *saved]))
+
+    def pull_at_once(
+        self, function: AtomicFunction, cotangents: list[Any], outputs: list[Any], inputs: list[Any], computed: tuple[Any, ...], device: Any
+    ) -> list[Any]:
+        """The same outside tapes and traces, with what was computed as buffers of a device; ``backward`` captures nothing."""
+        executable = self.backward.executable(device)
+        arrived = [to_device(c, device)._buffer for c in self._arrived(function, cotangents, outputs)]
+        given = [thing if isinstance(thing, Variable) else to_device(thing, device)._buffer for thing in inputs]
+        result = executable.plan(*arrived, *given, *computed)
+        results = (result,) if len(executable.keys) == 1 else result
+        return self.arranged([Tensor(b, key) for b, key in zip(results, executable.keys, strict=True)])
+
+    def _arrived(self, function: AtomicFunction, cotangents: list[Any], outputs: list[Any]) -> list[Any]:
+        """The cotangents of the results that have one, zeros where none arrived."""
+        return [
             zeros_for(output) if cotangent is None else cotangent
             for cotangent, output, value in zip(cotangents, outputs, function.graph.outputs, strict=True)
             if value.spec.dtype.is_differentiable
         ]
-        return self.arranged(self.backward.call([*arrived, *saved]))
 
 
 def split(function: AtomicFunction, wanted: tuple[bool, ...], make: Callable[[FuncGraph, str], AtomicFunction]) -> Halves:

@@ -16,6 +16,7 @@ from treadle.functions.concrete import ConcreteFunction
 from treadle.functions.instances import BoundFunction, PerInstance
 from treadle.functions.relaxation import common_parts
 from treadle.functions.retracing import History
+from treadle.functions.shortcuts import MISS, MOST, Shortcut, shortcut
 from treadle.functions.signature import Call, Key, Signature, TensorPart
 from treadle.functions.trace_cache import TraceCache
 from treadle.functions.trace_lock import one_at_a_time
@@ -38,7 +39,7 @@ def _forget_fast() -> None:
     for reference in _functions.valuerefs():  # a copy: other threads may be making functions
         function = reference()
         if function is not None:
-            function._fast.clear()
+            function._forget_fast_calls()
 
 
 registry.on_invalidate(_forget_fast)
@@ -89,6 +90,8 @@ class Function:
             self._given_signature = self._signature_of()
         self._instance: Callable[[], Any] | None = None
         self._fast: dict[Any, Any] = {}
+        self._shortcuts: tuple[Shortcut, ...] = ()
+        self._taped: tuple[Shortcut, ...] = ()
         self._traces = TraceCache()
         self._count = 0
         self._history = History(self._name)
@@ -126,8 +129,8 @@ class Function:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         try:
-            if STATE.busy or kwargs:
-                return self._call(args, kwargs)
+            if STATE.busy or kwargs or self._shortcuts:
+                return self._call_by_shortcut(args, kwargs)
             found = None
             try:
                 if len(args) == 1:
@@ -159,30 +162,61 @@ class Function:
             show_users_lines(error)
             raise
 
+    def _call_by_shortcut(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """A call under a tape, by keywords, or of a function whose arguments are nested: by a shortcut where there is one."""
+        if not STATE.busy:
+            for way in self._shortcuts:
+                try:
+                    found = way.run(args, kwargs)
+                except Exception as error:
+                    if is_reentry(error):
+                        break  # from inside a running kernel
+                    picked = way.pick(args, kwargs)
+                    raise way.table[picked[0]][2].explain(error) from error.__cause__
+                if found is not MISS:
+                    (_, key, _), buffer = found
+                    return buffer if key is None else Tensor(buffer, key)
+        elif LOCAL.graph is None and LOCAL.device is None and not _eager_functions:
+            for way in self._taped:
+                picked = way.pick(args, kwargs)
+                if picked is not MISS and (concrete := way.table.get(picked[0])) is not None:
+                    return concrete.call(picked[1])
+        return self._call(args, kwargs)
+
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if _eager_functions:
             return self._bound(self._python_function)(*args, **kwargs)
         concrete, call = self._find(args, kwargs)
         result = concrete.call(call.inputs)
-        if not STATE.busy and not kwargs and concrete.atomic.graph is not None:
-            self._remember(args, concrete)
+        if not STATE.busy:
+            self._remember(args, kwargs, concrete, call.inputs)
+        elif LOCAL.graph is None and LOCAL.device is None:
+            self._taped = _with_shortcut(self._taped, args, kwargs, call.inputs, concrete)
         return result
 
-    def _remember(self, args: tuple[Any, ...], concrete: ConcreteFunction) -> None:
+    def _remember(self, args: tuple[Any, ...], kwargs: dict[str, Any], concrete: ConcreteFunction, inputs: list[Any]) -> None:
         """Let the next call like this one take the fast path."""
-        if not all(type(a) is Tensor for a in args) or any(not isinstance(thing, Variable) for thing, _ in concrete.atomic.captures):
+        if not all(type(i) is Tensor for i in inputs) or any(not isinstance(thing, Variable) for thing, _ in concrete.atomic.captures):
             return
-        executable = concrete.atomic.executable(concrete.atomic.place(list(args)))
-        if executable.plan.loud or any(a._key.device is not executable.device for a in args) or len(args) != len(concrete.atomic.arguments):
+        executable = concrete.atomic.executable(concrete.atomic.place(inputs))
+        if executable.plan.loud or any(i._key.device is not executable.device for i in inputs) or len(inputs) != len(concrete.atomic.arguments):
             return
-        if len(self._fast) >= _MOST_FAST:
-            self._fast.clear()
-        parts = [(a._key, a._buffer.shape) for a in args]
         if concrete._is_single:
             entry = (executable.plan.run, executable.keys[0], executable.plan)
         else:
             entry = (_arranged(executable, concrete), None, executable.plan)
+        if kwargs or not all(type(a) is Tensor for a in args):
+            self._shortcuts = _with_shortcut(self._shortcuts, args, kwargs, inputs, entry)
+            return
+        if len(self._fast) >= _MOST_FAST:
+            self._fast.clear()
+        parts = [(a._key, a._buffer.shape) for a in args]
         self._fast[parts[0] if len(parts) == 1 else tuple(parts)] = entry
+
+    def _forget_fast_calls(self) -> None:
+        """Let every next call go by the signature."""
+        self._fast.clear()
+        self._shortcuts = self._taped = ()
 
     def _find(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[ConcreteFunction, Call]:
         call = self.signature.call(args, kwargs, self._context())
@@ -210,7 +244,7 @@ class Function:
                     f"{self._name!r} creates a Variable ({variable.name}) on every call, at {source}; a traced function may create Variables only "
                     "once, on its first call. Create it outside the function, or guard it: `if self.v is None: self.v = td.Variable(...)`"
                 )
-        self._fast.clear()  # the next call of each trace goes by the cache, which so learns what is in use
+        self._forget_fast_calls()  # the next call of each trace goes by the cache, which so learns what is in use
         self._traces.add(concrete, call.key if wider is call else None)
         return concrete
 
@@ -321,7 +355,7 @@ class Function:
 
     def clear(self) -> None:
         """Forget every trace."""
-        self._fast.clear()
+        self._forget_fast_calls()
         self._traces.clear()
 
     # ------------------------------------------------------------------ methods
@@ -366,6 +400,19 @@ def converted(function: Callable[..., Any]) -> Callable[..., Any]:
         return function
     result: Callable[..., Any] = record.thing(function)
     return result
+
+
+def _with_shortcut(ways: tuple[Shortcut, ...], args: tuple[Any, ...], kwargs: dict[str, Any], inputs: list[Any], entry: Any) -> tuple[Shortcut, ...]:
+    """Shortcuts with what was found for a call: in the one of its structure, or in one more while there are few."""
+    for way in ways:
+        if way.pick(args, kwargs) is not MISS:
+            way.add(args, kwargs, entry)
+            return ways
+    made = shortcut(args, kwargs, inputs) if len(ways) < MOST else None
+    if made is None:
+        return ways
+    made.add(args, kwargs, entry)
+    return (*ways, made)
 
 
 def _may_be_method(function: Callable[..., Any]) -> bool:

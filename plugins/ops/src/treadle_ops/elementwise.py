@@ -7,6 +7,7 @@ from typing import Any
 
 from treadle import dims as sizes
 from treadle.declare import gradient, public
+from treadle.symbolic import SymbolicTensor
 from treadle_ops.arguments import tensor
 from treadle_ops.broadcasting import sum_like
 from treadle_ops.inference import FLOATING_OR_COMPLEX, NUMERIC
@@ -50,6 +51,15 @@ def conj(x: Any, name: str | None = None) -> Any:
 @gradient(conj_op)
 def _(ctx: Any, g: Any) -> Any:
     return conj_op(g)
+
+
+def is_small_in_graph(x: Any) -> bool:
+    """Whether a plan does best by ops of one step each: few elements while tracing, and no short floats, which would round at every step."""
+    return type(x) is SymbolicTensor and x.dtype.size >= 4 and 0 <= x.value.spec.nbytes <= SMALL
+
+
+SMALL = 16 * 1024
+"""Bytes from which a kernel of several steps, which works block by block, is faster than its steps one after the other."""
 
 
 # ---------------------------------------------------------------------- arithmetic
@@ -132,7 +142,8 @@ def _(ctx: Any, g: Any) -> Any:
 
 @gradient(tanh)
 def _(ctx: Any, g: Any) -> Any:
-    return tanh_grad(conj(ctx.output), g)
+    y = conj(ctx.output)
+    return multiply(subtract(1, multiply(y, y)), g) if is_small_in_graph(y) else tanh_grad(y, g)
 
 
 @gradient(tanh_grad)

@@ -6,7 +6,7 @@ from typing import Any
 
 from treadle.declare import gradient, public
 from treadle_ops.broadcasting import sum_like
-from treadle_ops.elementwise import add, conj, divide_op, multiply, negative, square, subtract
+from treadle_ops.elementwise import add, conj, divide_op, is_small_in_graph, multiply, negative, square, subtract
 from treadle_ops.inference import FLOATING, FLOATING_OR_COMPLEX
 from treadle_ops.rows import binary, unary
 from treadle_ops.signs import absolute
@@ -39,7 +39,8 @@ def log_sigmoid(x: Any, name: str | None = None) -> Any:
 
 @gradient(sigmoid)
 def _(ctx: Any, g: Any) -> Any:
-    return sigmoid_grad(conj(ctx.output), g)
+    y = conj(ctx.output)
+    return multiply(multiply(y, subtract(1, y)), g) if is_small_in_graph(y) else sigmoid_grad(y, g)
 
 
 @gradient(sigmoid_grad)
