@@ -77,3 +77,47 @@ def test_folded_bits_are_the_eager_ones(name, value):
     folded = td.function(lambda: function(x))()
     traced = td.function(function)(x)
     assert folded.numpy().tobytes() == function(x).numpy().tobytes() == traced.numpy().tobytes()
+
+
+# ---------------------------------------------------------------------- branches on constants
+
+
+def ops_of(function, *specs):
+    graph = function.get_concrete_function(*specs).optimized_graph
+    return [node.op.name for node in graph.nodes if node.op.name not in ("const", "placeholder")]
+
+
+def test_a_branch_whose_predicate_inlining_makes_known_gives_way_to_its_arm():
+    inner = td.function(lambda x, flag: td.cond(flag, lambda: td.cast(x, "float32"), lambda: x * 0.5))
+    spec = td.TensorSpec([2], "float32")
+    assert ops_of(td.function(lambda x: inner(x, td.constant(True))), spec) == []
+    assert ops_of(td.function(lambda x: inner(x, td.constant(False))), spec) == ["multiply"]
+    assert "cond" in ops_of(inner, spec, td.TensorSpec([], "bool"))
+
+
+def test_effects_of_the_arm_that_is_taken_stay_in_order_and_those_of_the_other_go():
+    v = td.Variable(1.0)
+
+    @td.function
+    def f(x):
+        td.cond(td.constant(True), lambda: v.assign(v * 10.0), lambda: v.assign(v * 0.0))
+        read = v + 0.0
+        td.cond(td.constant(False), lambda: v.assign(v * 0.0), lambda: v.assign(v + x))
+        return read
+
+    for want in ((10.0, 12.0), (120.0, 122.0)):
+        assert (float(f(td.constant(2.0))), float(v)) == want
+    assert not [name for name in ops_of(f, td.TensorSpec([], "float32")) if name.startswith("cond")]
+
+
+def test_nested_branches_and_gradients_through_them_are_right():
+    @td.function
+    def f(x):
+        return td.cond(td.constant(True), lambda: td.cond(x > 0.0, lambda: x * x, lambda: -x), lambda: x * 100.0)
+
+    for value, want in ((3.0, (9.0, 6.0)), (-3.0, (3.0, -1.0))):
+        x = td.constant(value)
+        with td.GradientTape() as tape:
+            tape.watch(x)
+            y = f(x)
+        assert (float(y), float(tape.gradient(y, x))) == want

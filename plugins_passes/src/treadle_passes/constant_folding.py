@@ -1,7 +1,7 @@
 """Evaluate at trace time what does not depend on any input of the graph.
 
 Folds a node when it is pure, all its inputs are constants, the device it would run on has a kernel for it that does not raise, and the
-result is small enough to keep inside the graph.
+result is small enough to keep inside the graph. A branch on a constant gives way to the nodes of the arm that is taken.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ import numpy as np
 from treadle.contracts.passes import Pass, PassContext
 from treadle.contracts.spec import is_concrete
 from treadle.graph.graph import Node
-from treadle.graph.structural import CONST
+from treadle.graph.inline import splice
+from treadle.graph.structural import CONDS, CONST
 from treadle.grappler.item import GrapplerItem
 
 
@@ -31,6 +32,9 @@ class ConstantFolding(Pass):
         """See the module."""
         graph, changed = item.graph, False
         for node in graph.nodes:  # topological order, so one sweep folds whole chains
+            if node.op in CONDS and node.inputs[0].constant is not None:
+                changed = self._take_branch(node, context) or changed
+                continue
             if not self._is_foldable(node):
                 continue
             results = self._values(node, context)
@@ -41,6 +45,19 @@ class ConstantFolding(Pass):
             context.rewrote("fold", node)
             changed = True
         return changed
+
+    def _take_branch(self, node: Node, context: PassContext) -> bool:
+        """Put the arm that a constant chooses in the place of a branch."""
+        if node.op.pure and not any(value.uses for value in node.outputs):
+            return False
+        chosen = node.attrs["branches"][0 if bool(node.inputs[0].constant) else 1]
+        graph = node.graph
+        for value, result in zip(node.outputs, splice(chosen, node.inputs[1:], before=node), strict=True):
+            graph.replace(value, result)
+        if not node.op.pure:
+            graph.remove(node)
+        context.rewrote("branch on a constant", node)
+        return True
 
     def _is_foldable(self, node: Node) -> bool:
         if node.op.structural or not node.op.pure or not any(value.uses for value in node.outputs):

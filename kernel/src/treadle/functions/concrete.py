@@ -11,6 +11,7 @@ from treadle.functions.atomic import AtomicFunction
 from treadle.functions.signature import Key, Signature, TensorPart, TypePart, VariablePart, call_part, structure_text, tensors_in
 from treadle.functions.trace_types import FunctionType
 from treadle.graph.func_graph import FuncGraph
+from treadle.graph.graph import Graph
 from treadle.tensor import Tensor
 from treadle.tensorspec import TensorSpec
 from treadle.tracebacks import show_users_lines
@@ -68,6 +69,11 @@ class ConcreteFunction:
     def graph(self) -> FuncGraph:
         """The graph as traced."""
         return self.atomic.graph
+
+    @property
+    def optimized_graph(self) -> Graph:
+        """The graph that the default device runs: calls inlined, and rewritten by the passes."""
+        return self.atomic.executable().item.graph
 
     @property
     def inputs(self) -> list[Any]:

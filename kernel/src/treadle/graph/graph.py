@@ -362,8 +362,8 @@ class Graph:
             self.copy_node(node, target, values)
         return values
 
-    def copy_node(self, node: Node, target: Graph, values: dict[Value, Value]) -> None:
-        """Copy one node into ``target``, reading and adding to ``values``."""
+    def copy_node(self, node: Node, target: Graph, values: dict[Value, Value], before: Node | None = None) -> None:
+        """Copy one node into ``target``, at its end or ``before`` a node of it, reading and adding to ``values``."""
         if node.op is PLACEHOLDER:
             if node.outputs[0] not in values:
                 copy = values[node.outputs[0]] = target.placeholder(node.outputs[0].spec, node.attrs["name"])
@@ -381,6 +381,7 @@ class Graph:
             attrs,
             splits=node.splits,
             specs=[v.spec for v in node.outputs],
+            before=before,
             source=node.source,
         )
         copied.device = node.device

@@ -51,6 +51,23 @@ def _bare(value: Any) -> Any:
     return inlined(value.graph)[0] if hasattr(value, "graph") else value
 
 
+def splice(inner: Graph, inputs: list[Value], before: Node) -> list[Value]:
+    """Put the nodes of a graph into that of a node, in front of it.
+
+    Args:
+        inner: the graph, without calls.
+        inputs: what its inputs are there.
+        before: the node.
+
+    Returns:
+        What its outputs are there.
+    """
+    target, values = before.graph, dict(zip(inner.inputs, inputs, strict=True))
+    for node in inner.nodes:
+        inner.copy_node(node, target, values, before)
+    return [values[v] for v in inner.outputs]
+
+
 def inner_graphs(node: Node) -> list[Graph]:
     """The graphs in the attributes of a branch or loop."""
     found = []
