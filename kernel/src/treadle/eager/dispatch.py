@@ -428,8 +428,16 @@ def explain(op: Op, inputs: list[Any], attrs: dict[str, Any], error: Exception) 
         return error
     if isinstance(error, MemoryError):
         return ResourceExhaustedError(f"{op.name}: out of memory: {error} (inputs: {described})")
-    kind = ShapeError if isinstance(error, ValueError) else DTypeError if isinstance(error, TypeError) else InvalidArgumentError
+    kind = kind_of(error)
     return kind(f"{op.name}: {error} (inputs: {described})")
+
+
+def kind_of(error: Exception) -> type[OpError]:
+    """The class for what a kernel raised: by Python's class, and for values by whether the message is about shapes."""
+    if isinstance(error, TypeError):
+        return DTypeError
+    about_shapes = ("shape", "broadcast", "dimension", "axis", "axes", "rank", "size")
+    return ShapeError if isinstance(error, ValueError) and any(word in str(error) for word in about_shapes) else InvalidArgumentError
 
 
 def forget() -> None:

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any
 
-from treadle.eager.dispatch import flat, infer, quietly
-from treadle.errors import DTypeError, InvalidArgumentError, OpError, PluginError, ResourceExhaustedError, ShapeError
+from treadle.eager.dispatch import flat, infer, kind_of, quietly
+from treadle.errors import OpError, PluginError, ResourceExhaustedError
 from treadle.graph.graph import Graph, Node, Value
 from treadle.runtime.failure import given_specs
 from treadle.runtime.writer import Writer
@@ -70,8 +70,7 @@ class Plan:
         elif isinstance(error, MemoryError):
             better = ResourceExhaustedError(f"{node.op.name}: out of memory: {error} [{where}]")
         else:
-            kind = ShapeError if isinstance(error, ValueError) else DTypeError if isinstance(error, TypeError) else InvalidArgumentError
-            better = kind(f"{node.op.name}: {error} [{where}]")
+            better = kind_of(error)(f"{node.op.name}: {error} [{where}]")
         better._explained = True  # type: ignore[attr-defined]  # a mark on the error, which is the caller's type
         return better
 
