@@ -75,6 +75,15 @@ def test_other_dtypes_shapes_and_kinds_go_by_the_signature(tf, toy):
         f({"x": tf.constant(1.0)}, 3)
 
 
+def test_plain_calls_and_calls_by_name_take_turns(tf, toy):
+    f = tf.function(lambda x, y=None: toy.add(x, x if y is None else y))
+    a, b = tf.constant(1.0), tf.constant(2.0)
+    for _ in range(4):
+        assert [float(r) for r in (f(a), f(x=a), f(a, b), f(a, y=b), f(y=a, x=b))] == [2, 2, 3, 3, 3]
+    assert f.experimental_get_tracing_count() == 2
+    assert len(f._shortcuts) <= 4
+
+
 def test_one_tensor_in_two_places_is_served(tf, toy):
     f = tf.function(lambda d: toy.add(d["x"], toy.mul(d["y"], 10.0)))
     a, b = tf.constant(1.0), tf.constant(2.0)

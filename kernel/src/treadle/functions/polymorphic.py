@@ -205,7 +205,7 @@ class Function:
             entry = (executable.plan.run, executable.keys[0], executable.plan)
         else:
             entry = (_arranged(executable, concrete), None, executable.plan)
-        if kwargs or not all(type(a) is Tensor for a in args):
+        if kwargs or self._shortcuts or not all(type(a) is Tensor for a in args):
             self._shortcuts = _with_shortcut(self._shortcuts, args, kwargs, inputs, entry)
             return
         if len(self._fast) >= _MOST_FAST:

@@ -41,8 +41,10 @@ def expm(xp: Any) -> Any:
         squarings = xp.maximum(xp.ceil(xp.log2(xp.maximum(finite, 1e-300) / _REACH)), 0)
         result = _approximant(xp, a / (2.0**squarings)[..., None, None])
         for i in range(int(squarings.max())):
-            result = xp.where((squarings > i)[..., None, None], xp.matmul(result, result.copy()), result)
-        result = xp.where(xp.isfinite(norms)[..., None, None], result, xp.nan)
+            squared = xp.matmul(result, result.copy())
+            result = squared if a.ndim == 2 else xp.where((squarings > i)[..., None, None], squared, result)
+        if not bool(xp.isfinite(norms).all()):
+            result = xp.where(xp.isfinite(norms)[..., None, None], result, xp.nan)
         return back(xp, result, input) if input.dtype.itemsize == 2 else result.astype(input.dtype)
 
     return run
