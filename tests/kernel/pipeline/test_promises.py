@@ -18,6 +18,7 @@ RESULTS = {
     "no_array": lambda x: "text",
     "its_input": lambda x: x,
     "too_many": lambda x: (x + 1, x + 2),
+    "writes": lambda x: np.multiply(x, 2, out=x) + 0,
 }
 
 
@@ -55,3 +56,4 @@ def test_a_kernel_that_breaks_its_promise_is_refused_at_every_call(tf, toy, lies
     for call in (lies[name], lies[name], traced, traced):
         with pytest.raises(PluginError, match=rf"the kernel of op 'lying.{name}' for CPU \(plugin 'liar'\) gives"):
             call(x)
+    assert x.numpy().tolist() == [1.0, 2.0]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -184,9 +184,12 @@ def run(op: Op, inputs: list[Any], attrs: dict[str, Any]) -> list[Tensor]:
         row = resolve(op, inputs, attrs, device)
     kernel, keys, array = row
     buffers = [[t._buffer for t in entry] if isinstance(entry, list) else entry._buffer if isinstance(entry, Tensor) else entry for entry in inputs]
+    given_to_it = read_only(buffers) if is_new else buffers
     try:
-        result = kernel(*buffers, **attrs) if op.effect == "io" else quietly(kernel, *buffers, **attrs)
+        result = kernel(*given_to_it, **attrs) if op.effect == "io" else quietly(kernel, *given_to_it, **attrs)
     except Exception as error:
+        if is_new:
+            refuse_writing(op, device, error)
         raise explain(op, inputs, attrs, error) from error
     if is_new:
         given = [b for entry in buffers for b in (entry if isinstance(entry, list) else [entry]) if isinstance(b, np.ndarray)]
@@ -220,6 +223,31 @@ def unchecked() -> Iterator[None]:
         yield
     finally:
         _Checks.are_on = True
+
+
+def read_only(buffers: Sequence[Any]) -> list[Any]:
+    """The arguments of a kernel's first call, with host arrays that it cannot write into."""
+
+    def guarded(buffer: Any) -> Any:
+        if isinstance(buffer, list):
+            return [guarded(b) for b in buffer]
+        if type(buffer) is not np.ndarray:
+            return buffer
+        view = buffer.view()
+        view.flags.writeable = False
+        return view
+
+    return [guarded(b) for b in buffers] if _Checks.are_on else list(buffers)
+
+
+def refuse_writing(op: Op, device: Any, error: Exception) -> None:
+    """Say what is wrong with a kernel that NumPy did not let write into what ``read_only`` gave.
+
+    Raises:
+        PluginError: that is what the error is about.
+    """
+    if isinstance(error, ValueError) and "read-only" in str(error) and _Checks.are_on:
+        raise _broken_promise(op, device, "to leave its inputs as they are", "nothing, as it writes into an input") from error
 
 
 def vetting_key(op: Op, dtypes_: list[DType], attrs: dict[str, Any], device: Any) -> Any:

@@ -15,7 +15,7 @@ from treadle import state
 from treadle.contracts.lists import BufferList
 from treadle.contracts.spec import is_concrete
 from treadle.conversion import to_tuples
-from treadle.eager.dispatch import bind, check_results, find_kernel_row, vetted, vetting_key
+from treadle.eager.dispatch import bind, check_results, find_kernel_row, read_only, refuse_writing, vetted, vetting_key
 from treadle.errors import GraphError
 from treadle.graph.effects import effect_of
 from treadle.graph.graph import Graph, Node, Value
@@ -273,7 +273,11 @@ class Writer:
         specs = [value.spec for value in node.outputs]
 
         def once(*args: Any, **kwargs: Any) -> Any:
-            result = kernel(*args, **kwargs)
+            try:
+                result = kernel(*(args if writes_out else read_only(args)), **kwargs)
+            except Exception as error:
+                refuse_writing(op, device, error)
+                raise
             given = [] if writes_out else [a for entry in args for a in (entry if isinstance(entry, list) else [entry]) if isinstance(a, np.ndarray)]
             check_results(op, specs, result, given, device)
             vetted.add(key)
