@@ -301,3 +301,37 @@ def test_registering_clears_the_kernels_that_ops_have_resolved():
 
 def test_the_process_has_one_host():
     assert isinstance(plugins.host, Host)
+
+
+LATE = """
+from treadle.declare import Spec, op
+from treadle.hookspecs import hookimpl
+
+@op("late.thing", public="late.thing")
+def thing(x: Spec) -> Spec:
+    return x
+
+kept = []
+
+@hookimpl
+def treadle_register(registry):
+    kept.append(registry)
+    raise RuntimeError("later")
+"""
+
+
+def test_a_plugin_that_keeps_the_registry_cannot_register_later(site):
+    module = site.install("late", LATE)
+    host = site.host()
+    with pytest.warns(PluginWarning, match="later"):
+        host.load("treadle.ops", "late")
+    (registry,) = sys.modules[module].kept
+    for late in (
+        lambda: registry.add_ops(module),
+        lambda: registry.add_device(Board),
+        lambda: registry.add_kernels(for_="BOARD", module=module),
+        lambda: registry.fill("accumulate", len),
+    ):
+        with pytest.raises(PluginError, match="the registry takes nothing now"):
+            late()
+    assert not host.registry.ops and not host.registry.devices and not host.registry.roles

@@ -120,7 +120,19 @@ class Registry:
                 self._plugin = outer
                 self.invalidate()
 
+    def _require_transaction(self) -> None:
+        """Refuse what comes outside a transaction: nothing could take it back, and it would belong to nobody.
+
+        Raises:
+            PluginError: there is none.
+        """
+        if self._plugin == KERNEL:
+            raise PluginError(
+                "the registry takes nothing now: a plugin registers inside its treadle_register, a program inside `with registry.transaction(name):`"
+            )
+
     def _put(self, table: dict[str, Entry], kind: str, name: str, value: Any, load: Callable[[], Any] | None = None) -> None:
+        self._require_transaction()
         taken = table.get(name)
         if taken is not None:
             raise PluginError(f"plugin {self._plugin!r} registers {kind} {name!r}, which plugin {taken.plugin!r} already registered")
@@ -186,6 +198,7 @@ class Registry:
         The module is imported when such a device is first opened; at once if one is open already.
         """
         self._own(module)
+        self._require_transaction()
         pending = KernelModule(for_, module, self._plugin)
         if any(device.type == for_ or (for_ == "array" and device.array_module is not None) for device in open_devices.values()):
             self._import_kernels(pending)
@@ -304,6 +317,7 @@ class Registry:
                 self._put_kernel(kernel.op, pending.for_, pending.plugin, kernel)
 
     def _put_kernel(self, op: str, for_: str, plugin: str, kernel: Kernel | None, load: Callable[[], Any] | None = None) -> None:
+        self._require_transaction()
         rows = self.kernels.setdefault(op, {})
         taken = rows.get(for_)
         if taken is not None:
