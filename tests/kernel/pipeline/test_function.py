@@ -456,3 +456,14 @@ def test_structures_of_others_stand_in_an_input_signature_by_their_spec(tf, toy)
         f([Interval(1.0, 2.0, "y")])
     with pytest.raises(TypeError, match="cannot stand for an argument"):
         tf.function(lambda x: x, input_signature=[TypeSpec()])
+
+
+def test_sizes_that_do_not_fit_inside_a_called_function_name_its_op_and_line(tf, toy):
+    @tf.function(input_signature=[tf.TensorSpec([None]), tf.TensorSpec([None])])
+    def inner(x, y):
+        z = toy.neg(x)
+        return toy.add(z, y)
+
+    outer = tf.function(lambda x, y: inner(x, y))
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"toy.add.*float32\[2\], float32\[3\].*'inner'.*return toy.add\(z, y\)"):
+        outer(tf.constant(np.ones(2, np.float32)), tf.constant(np.ones(3, np.float32)))

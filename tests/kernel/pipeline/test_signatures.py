@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import functools
+import inspect
 import pickle
 import sys
 import types
@@ -239,3 +241,60 @@ def test_values_below_a_spec_become_its_tensor_in_any_structure(tf, toy):
         f(Weighted([1.0], [1.0, 2.0]))
     with pytest.raises(TypeError, match=r"p has the structure \(\., \.\), and the input_signature wants Weighted\(x=\., ks=\[\.\]\)"):
         f((tf.constant([1.0]), tf.constant([1.0])))
+
+
+class Adder:
+    def __init__(self, tf, toy):
+        self.total = tf.Variable(1.0)
+        self.toy = [toy]
+        self.add = tf.function(self._add)
+
+    def _add(self, x):
+        self.total.assign(self.toy[0].add(self.total, x))
+
+    def __deepcopy__(self, memo):
+        twin = memo[id(self)] = object.__new__(Adder)
+        twin.toy = self.toy
+        twin.total = copy.deepcopy(self.total, memo)
+        twin.add = copy.deepcopy(self.add, memo)
+        return twin
+
+
+@pytest.mark.parametrize("called_before", [False, True])
+def test_a_deep_copy_works_on_the_copied_object(tf, toy, called_before):
+    one = Adder(tf, toy)
+    if called_before:
+        one.add(tf.constant(0.0))
+    two, three = copy.deepcopy(one), copy.deepcopy(one.add)
+    two.add(tf.constant(5.0))
+    three(tf.constant(7.0))
+    assert (float(one.total), float(two.total)) == (1.0, 6.0)
+
+
+def test_traced_methods_can_be_traced_again_and_bound_further(tf, toy):
+    class Scale:
+        @tf.function
+        def call(self, x, k=2.0):
+            return toy.mul(x, k)
+
+    method = Scale().call
+    assert str(inspect.signature(method)) == "(x, k=2.0)"
+    for f in (
+        tf.function(method),
+        tf.function(functools.partial(method)),
+        tf.function(functools.partial(method, k=2.0)),
+        tf.function(method, input_signature=[tf.TensorSpec([])]),
+    ):
+        assert float(f(tf.constant(3.0))) == 6.0
+
+
+def test_variables_of_an_input_signature_may_be_left_out_nested_too(tf, toy):
+    w, b = tf.Variable(2.0), tf.Variable(3.0)
+
+    @tf.function(input_signature=[tf.TensorSpec([]), {"w": w, "rest": [b]}])
+    def f(x, parameters):
+        return toy.add(toy.mul(x, parameters["w"]), parameters["rest"][0])
+
+    assert float(f(4.0)) == 11.0
+    assert float(f(4.0, {"w": w, "rest": [b]})) == 11.0
+    assert float(f(4.0, parameters={"w": w, "rest": [b]})) == 11.0

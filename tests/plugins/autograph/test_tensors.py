@@ -327,3 +327,45 @@ def _plain(x):
         if k > x:
             x = x + k
     return x
+
+
+# ---------------------------------------------------------------------- shapes that change from turn to turn
+
+
+def test_loop_variables_may_change_their_sizes():
+    @td.function
+    def doubled(k):
+        y, i = td.constant([1.0]), td.constant(0)
+        while i < k:
+            y = td.concat([y, y], 0)
+            i += 1
+        return y
+
+    @td.function
+    def appended(k, y):
+        for i in td.range(k):
+            y = td.concat([y, [td.cast(i, td.float32)]], 0)
+            if i > 3:
+                break
+        return y
+
+    assert [len(doubled(td.constant(k)).numpy()) for k in (0, 1, 3)] == [1, 2, 8]
+    for k, want in ((0, [5]), (3, [5, 0, 1, 2]), (9, [5, 0, 1, 2, 3, 4])):
+        x = td.constant([5.0])
+        with td.GradientTape() as tape:
+            tape.watch(x)
+            y = appended(td.constant(k), x)
+            loss = td.reduce_sum(y * y)
+        assert y.numpy().tolist() == want
+        assert tape.gradient(loss, x).numpy().tolist() == [10.0]
+
+
+def test_loop_variables_may_change_their_rank():
+    @td.function
+    def f(k):
+        y = td.constant([1.0, 2.0])
+        for _ in td.range(k):
+            y = td.expand_dims(y, 0)
+        return td.rank(y)
+
+    assert [int(f(td.constant(k))) for k in (0, 1, 4)] == [1, 2, 5]

@@ -13,6 +13,7 @@ from treadle.collector import without_collector
 from treadle.contracts.passes import PassReport
 from treadle.contracts.spec import Spec
 from treadle.eager.dispatch import require_open
+from treadle.errors import ShapeError
 from treadle.functions.halves import Halves, split
 from treadle.graph.func_graph import FuncGraph
 from treadle.graph.graph import Graph, Value
@@ -198,8 +199,25 @@ class AtomicFunction:
         for value in self.graph.inputs:
             thing = things[value] if value in things else next(given)
             values.append(graph.resource_of(thing) if isinstance(thing, Variable) else graph.value_of(thing))
-        node = graph.add(CALL, values, {"function": self}, splits=None, specs=[_outside(v.spec, self.graph, values) for v in self.graph.outputs])
+        try:
+            specs = [_outside(v.spec, self.graph, values) for v in self.graph.outputs]
+        except ShapeError as error:
+            raise self._misfit(values, error) from None
+        node = graph.add(CALL, values, {"function": self}, splits=None, specs=specs)
         return [SymbolicTensor(v) for v in node.outputs]
+
+    def _misfit(self, values: list[Value], error: ShapeError) -> ShapeError:
+        """The error for arguments whose sizes cannot go together inside, by the first node that they do not fit."""
+        sizes = caller_sizes(self.graph, values)
+        for node in self.graph.nodes:
+            try:
+                for value in node.outputs:
+                    value.spec.without_value().substitute(sizes)
+            except ShapeError as found:
+                described = ", ".join(repr(v.spec.without_value().substitute(sizes)) for v in node.inputs)
+                where = f"in op {node.op.name!r} ({described}) of function {self.name!r}, made at {node.source}"
+                return ShapeError(f"{node.op.name}: {found.message} [{where}]")
+        return error
 
     # ------------------------------------------------------------------ differentiating
 

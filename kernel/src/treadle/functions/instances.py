@@ -66,6 +66,14 @@ class BoundFunction:
             show_users_lines(error)
             raise
 
+    @property
+    def __signature__(self) -> Any:
+        return self.function.signature.python
+
+    @property
+    def __func__(self) -> Any:
+        return self.function.python_function
+
     def __getattr__(self, name: str) -> Any:
         return getattr(self.function, name)
 

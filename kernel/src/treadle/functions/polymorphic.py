@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import inspect
 import time
@@ -17,7 +18,7 @@ from treadle.functions.instances import BoundFunction, PerInstance
 from treadle.functions.relaxation import common_parts
 from treadle.functions.retracing import History
 from treadle.functions.shortcuts import MISS, MOST, Shortcut, shortcut
-from treadle.functions.signature import Call, Key, Signature, TensorPart
+from treadle.functions.signature import Call, Signature, TensorPart
 from treadle.functions.trace_cache import TraceCache
 from treadle.functions.trace_lock import one_at_a_time
 from treadle.functions.tracing import trace
@@ -268,13 +269,13 @@ class Function:
         """The call with sizes replaced by None: as the input signature says, or as earlier traces differ."""
         key = call.key
         if self.signature.specs is not None:
-            return Call(Key(key.structure, self._signature_parts(call), key.context), call.leaves)
+            return Call(key._replace(parts=self._signature_parts(call)), call.leaves)
         if not self._reduce_retracing:
             return call
         for concrete in [*self._traces.relaxed, *self._traces.exact.values()]:
             parts = common_parts(concrete.key, key)
             if parts is not None and parts != key.parts:
-                return Call(Key(key.structure, parts, key.context), call.leaves)
+                return Call(key._replace(parts=parts), call.leaves)
         return call
 
     def _signature_parts(self, call: Call) -> tuple[Any, ...]:
@@ -380,10 +381,15 @@ class Function:
             return types.MethodType(self, instance)
         return Function(types.MethodType(self._python_function, instance), self._input_signature, self._autograph, self._reduce_retracing)
 
-    def __deepcopy__(self, memo: Any) -> Function:
+    def __copy__(self) -> Function:
         return Function(self._python_function, self._input_signature, self._autograph, self._reduce_retracing, self._options)
 
-    __copy__ = lambda self: self.__deepcopy__({})  # noqa: E731
+    def __deepcopy__(self, memo: dict[int, Any]) -> Function:
+        twin = memo[id(self)] = object.__new__(Function)  # a bound method may lead back here
+        function = self._python_function
+        copied = function if isinstance(function, types.FunctionType) else copy.deepcopy(function, memo)
+        twin.__init__(copied, self._input_signature, self._autograph, self._reduce_retracing, self._options)  # type: ignore[misc]  # made above
+        return twin
 
     def __reduce__(self) -> str:
         """Pickled by reference, as Python's own functions are."""
@@ -475,7 +481,9 @@ def function(
             return type(f)(decorate(f.__func__))
         if not callable(f):
             raise TypeError(f"td.function wants a callable, got {f!r}")
-        if isinstance(f, Function):
+        if isinstance(f, BoundFunction):
+            f = types.MethodType(f.__func__, f.__self__)
+        elif isinstance(f, Function):
             f = f.python_function
         return Function(f, input_signature, autograph, relax, options)
 

@@ -12,7 +12,7 @@ from treadle.functions.signature import Key, TensorPart, TypePart
 
 def covers(wide: Key, narrow: Key) -> bool:
     """True if a trace for ``wide`` serves a call of signature ``narrow``."""
-    if wide.structure != narrow.structure or wide.context != narrow.context:
+    if (wide.structure, wide.context, wide.aliases) != (narrow.structure, narrow.context, narrow.aliases):
         return False
     return all(_part_covers(w, n) for w, n in zip(wide.parts, narrow.parts, strict=True))
 
@@ -34,7 +34,7 @@ def _part_covers(wide: Any, narrow: Any) -> bool:
 
 def common_parts(a: Key, b: Key) -> tuple[Any, ...] | None:
     """The parts that serve both signatures, if they differ in sizes only."""
-    if a.structure != b.structure or a.context != b.context:
+    if (a.structure, a.context, a.aliases) != (b.structure, b.context, b.aliases):
         return None
     parts = []
     for x, y in zip(a.parts, b.parts, strict=True):

@@ -91,11 +91,13 @@ def why(earlier: Sequence[Key], key: Key, paths: list[str]) -> str:
     causes = [_cause(path, a, b) for path, a, b in zip(paths, nearest.parts, key.parts, strict=True) if a != b]
     if nearest.context != key.context:
         causes.append(f"the device scope is {key.context or 'the default'} instead of {nearest.context or 'the default'}")
+    if nearest.aliases != key.aliases:
+        causes.append("one list or dict is given in other places than before; give one object twice always, or never")
     return "; ".join(causes) or "it was forgotten"
 
 
 def _distance(a: Key, b: Key) -> int:
-    return sum(bool(x != y) for x, y in zip(a.parts, b.parts, strict=True)) + int(a.context != b.context)
+    return sum(bool(x != y) for x, y in zip(a.parts, b.parts, strict=True)) + int(a.context != b.context) + int(a.aliases != b.aliases)
 
 
 def _cause(path: str, before: Any, now: Any) -> str:
@@ -113,7 +115,12 @@ def _cause(path: str, before: Any, now: Any) -> str:
             )
         return f"argument {path!r} is another {now.type.__name__} ({_shown(now)}) than before; pass the same object"
     if isinstance(before, VariablePart) and isinstance(now, VariablePart):
-        return f"argument {path!r} is {now!r} and was {before!r}, or is the same Variable as another argument"
+        if (before.dtype, before.shape, before.trainable) == (now.dtype, now.shape, now.trainable):
+            return (
+                f"argument {path!r} is the same Variable as another argument now and was not, or the other way round; give each its own always, "
+                "or never"
+            )
+        return f"argument {path!r} is {now!r} and was {before!r}; pass Variables of one dtype and shape"
     return f"argument {path!r} is {now!r} and was {before!r}; pass the same kind of value"
 
 

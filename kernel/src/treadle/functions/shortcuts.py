@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from treadle.functions.argument_aliases import aliases
 from treadle.state import LOCAL
 from treadle.tensor import Tensor
 
@@ -58,7 +59,7 @@ def shortcut(args: tuple[Any, ...], kwargs: dict[str, Any], inputs: list[Any]) -
         given twice, so that which is which cannot be told.
     """
     writer = _Writer()
-    if not writer.write("args", args) or not writer.write("kwargs", kwargs):
+    if aliases((args, kwargs)) or not writer.write("args", args) or not writer.write("kwargs", kwargs):
         return None
     by_identity = {id(tensor): name for tensor, name in writer.tensors}
     if len(by_identity) != len(writer.tensors) or len(inputs) != len(by_identity) or any(id(i) not in by_identity for i in inputs):
@@ -96,6 +97,12 @@ class _Writer:
         self.tensors: list[tuple[Any, str]] = []
         self.constants: dict[str, Any] = {}
         self._count = 0
+        self._containers: list[str] = []
+
+    def _contains(self, name: str) -> None:
+        """A list or dict: none may be given in two places, which is another signature."""
+        self.lines += [f"    if {name} is {other}: return MISS" for other in self._containers]
+        self._containers.append(name)
 
     def _name(self, prefix: str) -> str:
         self._count += 1
@@ -114,11 +121,14 @@ class _Writer:
             return True
         if kind is dict:
             self.lines.append(f"    if type({name}) is not dict or len({name}) != {len(value)}: return MISS")
+            self._contains(name)
             children = [(self._name("x"), key, item) for key, item in value.items()]
             self.lines += [f"    {child} = {name}[{self._constant(key)}]" for child, key, _ in children]
             return all(self.write(child, item) for child, _, item in children)
         if kind in (list, tuple):
             self.lines.append(f"    if type({name}) is not {kind.__name__}: return MISS")
+            if kind is list:
+                self._contains(name)
             names = [self._name("x") for _ in value]
             self.lines.append(f"    {', '.join(names)}, = {name}" if names else f"    if {name}: return MISS")
             return all(self.write(child, item) for child, item in zip(names, value, strict=True))

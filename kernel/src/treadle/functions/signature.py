@@ -23,6 +23,7 @@ from treadle.conversion import convert_to_tensor
 from treadle.dims import Dim, with_symbols
 from treadle.dtypes import DType
 from treadle.errors import DTypeError, InvalidArgumentError
+from treadle.functions.argument_aliases import aliases
 from treadle.functions.instances import BoundFunction
 from treadle.functions.trace_types import TraceType
 from treadle.shapes import TensorShape
@@ -132,11 +133,13 @@ class Key(NamedTuple):
         structure: of the arguments.
         parts: one per leaf.
         context: what else the trace depends on: the device scope.
+        aliases: which lists and dicts among the arguments are the same one.
     """
 
     structure: Any
     parts: tuple[Any, ...]
     context: Any
+    aliases: tuple[tuple[int, int], ...] = ()
 
     @property
     def inputs(self) -> list[TensorPart | VariablePart]:
@@ -253,7 +256,7 @@ class Signature:
             TypeError: they do not fit the parameters.
         """
         if self.specs is not None:
-            args = self._leave_out_variables(args)
+            args = self._leave_out_variables(args, kwargs)
         try:
             bound = self.python.bind(*args, **kwargs)
         except TypeError as error:
@@ -265,11 +268,11 @@ class Signature:
                 bound.arguments[name] = convert_to_tensor(value)
         return bound.args, bound.kwargs
 
-    def _leave_out_variables(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
+    def _leave_out_variables(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
         """Fill in the Variables that stand in the input signature for themselves."""
         assert self.specs is not None
         names = list(self.specs)
-        while len(args) < len(names) and isinstance(self.specs[names[len(args)]], Variable):
+        while len(args) < len(names) and names[len(args)] not in kwargs and _has_variables_only(self.specs[names[len(args)]]):
             args = (*args, self.specs[names[len(args)]])
         return args
 
@@ -285,7 +288,7 @@ class Signature:
         for i, leaf in enumerate(leaves):
             leaves[i], part = _part(leaf, i, variables)
             parts.append(part)
-        return Call(Key(structure, tuple(parts), context), leaves)
+        return Call(Key(structure, tuple(parts), context, aliases((bound_args, bound_kwargs))), leaves)
 
     # ------------------------------------------------------------------ input signatures
 
@@ -354,6 +357,12 @@ class Signature:
                 f"{self.name}: {path} must be {_spec_text(spec)} by the input_signature, got {_spec_text(TensorSpec(value.shape, value.dtype))}"
             )
         return value
+
+
+def _has_variables_only(spec: Any) -> bool:
+    """True for a Variable that stands for itself, or a nested structure of such."""
+    leaves = nest.flatten(spec)
+    return bool(leaves) and all(isinstance(leaf, Variable) for leaf in leaves)
 
 
 def _is_specs(value: Any) -> bool:

@@ -11,6 +11,7 @@ import numpy as np
 from treadle import plugins, state
 from treadle.collector import without_collector
 from treadle.conversion import convert_to_tensor
+from treadle.functions.argument_aliases import containers, with_aliases
 from treadle.functions.atomic import AtomicFunction
 from treadle.functions.concrete import ConcreteFunction, Static
 from treadle.functions.signature import Call, Signature, TensorPart, TypePart, VariablePart, spec_of_part
@@ -41,11 +42,13 @@ def trace(function: Callable[..., Any], signature: Signature, call: Call, argume
     start = time.perf_counter()
     with without_collector(), state.recording(graph):
         leaves, names = _placeholders(graph, call, argument_names)
-        args, kwargs = call.key.structure.unflatten(leaves)
+        args, kwargs = with_aliases(call.key.structure.unflatten(leaves), call.key.aliases)
+        before = _contents((args, kwargs))
         try:
             result = function(*args, **kwargs)
         finally:
             graph.given = {}
+        _require_same_contents(before, name)
         found: list[Any] = []
         structure = flatten_to(result, found)
         results, values = _results(graph, found, name)
@@ -54,6 +57,31 @@ def trace(function: Callable[..., Any], signature: Signature, call: Call, argume
     concrete = ConcreteFunction(atomic, call.key, names, structure, results, argument_names, signature)
     plugins.host.call("treadle_trace_finished", function=function, concrete=concrete, seconds=time.perf_counter() - start)
     return concrete, graph.created
+
+
+def _contents(structure: Any) -> list[tuple[Any, list[Any]]]:
+    """The lists and dicts among arguments, each with what is in it."""
+    return [(thing, _items(thing)) for thing in containers(structure)]
+
+
+def _items(container: Any) -> list[Any]:
+    return [*container.keys(), *container.values()] if isinstance(container, dict) else list(container)
+
+
+def _require_same_contents(before: list[tuple[Any, list[Any]]], name: str) -> None:
+    """Refuse a function that changes a list or dict that it was given: it has a copy, so the caller's would stay as it is.
+
+    Raises:
+        ValueError: it does.
+    """
+    for thing, items in before:
+        now = _items(thing)
+        if len(now) != len(items) or any(a is not b for a, b in zip(now, items, strict=True)):
+            size = len(items) // 2 if type(thing) is dict else len(items)
+            raise ValueError(
+                f"{name!r} should not modify its Python input arguments: a {type(thing).__name__} of {size} that it was given is changed. A traced "
+                "function works on a copy, once for each trace; change a copy of your own, and return that"
+            )
 
 
 def _placeholders(graph: FuncGraph, call: Call, argument_names: list[str]) -> tuple[list[Any], list[str]]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from treadle.contracts.spec import Spec
 from treadle.conversion import convert_to_tensor
-from treadle.dims import with_symbols
+from treadle.dims import Dim, with_symbols
 from treadle.dtypes import DType
 from treadle.dtypes import bool as bool_
 from treadle.graph.func_graph import FuncGraph
@@ -119,7 +119,7 @@ class Carried:
         return False
 
     def adapt(self, after: Any) -> bool:
-        """Let Python numbers have the dtypes that they got in a turn; True if that changes one."""
+        """Let Python numbers have the dtypes that they got in a turn, and tensors their sizes; True if that changes one."""
         value = after.value if isinstance(after, Maybe) else after
         if not self._is_known or value is EMPTY:
             return False
@@ -180,8 +180,10 @@ class Leaf:
         self._is_first = is_first
         self._inside: Any = None
         self._dims: Any = None
+        self._is_fixed = False
         if self.dtype is not None:
             shape = next((shape for tensor, shape in invariants if tensor is first), None)
+            self._is_fixed = shape is not None
             dims = dims_of(first) if shape is None else None if shape.rank is None else tuple(shape.as_list())
             self._dims = with_symbols(dims)
 
@@ -196,8 +198,15 @@ class Leaf:
         return is_value(new) if self.dtype is not None else are_same(self.first, new)
 
     def adapt(self, new: Any) -> bool:
-        """Take the dtype that a Python number has after a turn; True if that is another one."""
-        if self.dtype is None or not isinstance(self.first, NUMBERS):
+        """Leave sizes open that a turn changes, and take the dtype that a Python number has after it; True if either is news."""
+        if self.dtype is None or new is self._inside:
+            return False
+        if not self._is_fixed and not self._keeps_shape(dims_of(new)):
+            mine, dims = self._dims, dims_of(new)
+            known = dims is not None and len(dims) == len(mine)
+            self._dims = tuple(m if not isinstance(m, int) or m == d else Dim.symbol() for m, d in zip(mine, dims, strict=True)) if known else None
+            return True
+        if not isinstance(self.first, NUMBERS):
             return False
         dtype = dtype_of(new)
         if dtype is self.dtype or not fits(dtype_of(self.first), dtype) or (isinstance(new, NUMBERS) and fits(dtype, self.dtype)):
@@ -221,9 +230,8 @@ class Leaf:
             )
         if not self._keeps_shape(dims_of(new)):
             raise VariableShapeError(
-                f"{shown(name)} is {self._described()} before the loop at {where}, and {described(new)} after a turn of it; a loop variable must "
-                "keep its shape, unless td.autograph.experimental.set_loop_options(shape_invariants=[(variable, shape)]) says otherwise at the "
-                "beginning"
+                f"{shown(name)} is {self._described()} at {where} by set_loop_options(shape_invariants=...), and {described(new)} after a turn of "
+                "the loop; give it a shape with None for the sizes that change"
             )
 
     def _keeps_shape(self, dims: Any) -> bool:

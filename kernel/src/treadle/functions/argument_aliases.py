@@ -1,0 +1,56 @@
+"""Lists and dicts that are one and the same in several places of a call's arguments: what one place changes, the others see."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+
+def containers(structure: Any) -> Iterator[Any]:
+    """The lists and dicts in nested lists, tuples and dicts, outer ones first."""
+    kind = type(structure)
+    if kind is list or kind is dict:
+        yield structure
+    if kind is list or kind is tuple or kind is dict:
+        for child in structure.values() if kind is dict else structure:
+            yield from containers(child)
+
+
+def aliases(structure: Any) -> tuple[tuple[int, int], ...]:
+    """Which of the lists and dicts are earlier ones again, as pairs of positions in the order of ``containers``."""
+    first: dict[int, int] = {}
+    found = []
+    for i, thing in enumerate(containers(structure)):
+        earlier = first.setdefault(id(thing), i)
+        if earlier != i:
+            found.append((i, earlier))
+    return tuple(found)
+
+
+def with_aliases(structure: Any, pairs: tuple[tuple[int, int], ...]) -> Any:
+    """The structure with the same lists and dicts in several places as ``aliases`` said of another one."""
+    if not pairs:
+        return structure
+    again, count = dict(pairs), 0
+    made: dict[int, Any] = {}
+
+    def build(value: Any) -> Any:
+        nonlocal count
+        kind = type(value)
+        position = count
+        if kind is list or kind is dict:
+            count += 1
+        if kind is dict:
+            built: Any = {key: build(child) for key, child in value.items()}
+        elif kind is list:
+            built = [build(child) for child in value]
+        elif kind is tuple:
+            built = tuple(build(child) for child in value)
+        else:
+            return value
+        if position in again and kind is not tuple:
+            return made[again[position]]
+        made[position] = built
+        return built
+
+    return build(structure)

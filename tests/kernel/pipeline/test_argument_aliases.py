@@ -1,0 +1,64 @@
+"""Lists and dicts among the arguments of traced functions: one in several places, and changes to them."""
+
+from __future__ import annotations
+
+import pytest
+
+
+def test_one_list_in_two_places_is_another_signature_and_one_list_inside(tf, toy):
+    traced = []
+
+    @tf.function
+    def f(a, b):
+        traced.append((a is b, len(a)))
+        return toy.add(a[0], b[0])
+
+    x, y = tf.constant(1.0), tf.constant(2.0)
+    one, other = [x], [y]
+    for _ in range(3):
+        assert [float(f(one, other)), float(f(one, one)), float(f(other, other)), float(f(other, one))] == [3, 2, 4, 3]
+    assert traced == [(False, 1), (True, 1)]
+    assert "one list or dict is given in other places" in f.explain()
+
+
+def test_aliases_are_kept_at_any_depth(tf, toy):
+    @tf.function
+    def f(d, rest):
+        return tf.constant(1 if d["x"] is rest[0]["y"] and d is rest[1] else 0)
+
+    inner = {"k": tf.constant(1.0)}
+    outer = {"x": inner, "z": 3}
+    assert int(f(outer, ({"y": inner}, outer))) == 1
+    assert int(f(outer, ({"y": dict(inner)}, outer))) == 0
+
+
+@pytest.mark.parametrize(
+    ("change", "kind"),
+    [
+        (lambda d: d.update(n=d["n"] + 1), "dict of 2"),
+        (lambda d: d["items"].append(1), "list of 1"),
+        (lambda d: d["items"].clear(), "list of 1"),
+        (lambda d: d.pop("n"), "dict of 2"),
+    ],
+)
+def test_a_function_that_changes_an_argument_is_refused_instead_of_forgetting_it(tf, change, kind):
+    @tf.function
+    def f(d):
+        change(d)
+        return tf.constant(1)
+
+    given = {"n": 1, "items": [tf.constant(1.0)]}
+    with pytest.raises(ValueError, match=f"'f' should not modify its Python input arguments: a {kind} that it was given is changed"):
+        f(given)
+    assert (given["n"], len(given["items"])) == (1, 1)
+
+
+def test_copies_of_arguments_may_be_changed(tf, toy):
+    @tf.function
+    def f(d):
+        d = {**d, "n": 5}
+        items = list(d["items"])
+        items.append(d["n"])
+        return toy.mul(items[0], float(items[-1]))
+
+    assert float(f({"n": 1, "items": [tf.constant(2.0)]})) == 10.0
