@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import copy
+
 import pytest
+
+from treadle.functions.argument_aliases import aliases, with_aliases
 
 
 def test_one_list_in_two_places_is_another_signature_and_one_list_inside(tf, toy):
@@ -30,6 +34,15 @@ def test_aliases_are_kept_at_any_depth(tf, toy):
     outer = {"x": inner, "z": 3}
     assert int(f(outer, ({"y": inner}, outer))) == 1
     assert int(f(outer, ({"y": dict(inner)}, outer))) == 0
+
+
+def test_structures_with_aliases_come_back_as_they_were():
+    a, b = [1], {"k": [2]}
+    for structure in ([(a, 5), (a, 6), ((a,), [b, (b,)])], {"x": (a,), "y": [a, b["k"], b]}, ((a, True), (a, False), ([a], a))):
+        pairs = aliases(structure)
+        copied = copy.deepcopy(structure)
+        assert with_aliases(copied, pairs) == structure
+        assert aliases(with_aliases(copied, pairs)) == pairs
 
 
 @pytest.mark.parametrize(

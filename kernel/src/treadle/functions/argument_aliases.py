@@ -37,20 +37,13 @@ def with_aliases(structure: Any, pairs: tuple[tuple[int, int], ...]) -> Any:
     def build(value: Any) -> Any:
         nonlocal count
         kind = type(value)
-        position = count
-        if kind is list or kind is dict:
-            count += 1
-        if kind is dict:
-            built: Any = {key: build(child) for key, child in value.items()}
-        elif kind is list:
-            built = [build(child) for child in value]
-        elif kind is tuple:
-            built = tuple(build(child) for child in value)
-        else:
+        if kind is tuple:
+            return tuple(build(child) for child in value)
+        if kind is not list and kind is not dict:
             return value
-        if position in again and kind is not tuple:
-            return made[again[position]]
-        made[position] = built
-        return built
+        position, count = count, count + 1
+        built: Any = {key: build(child) for key, child in value.items()} if kind is dict else [build(child) for child in value]
+        made[position] = made[again[position]] if position in again else built
+        return made[position]
 
     return build(structure)
