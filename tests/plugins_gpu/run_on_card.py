@@ -16,6 +16,7 @@ import json
 import statistics
 import sys
 import time
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -53,16 +54,19 @@ def compare(td: Any, device: str, per_op: int = 0, traced: bool = False) -> dict
     check = golden()
     index, files = check.load(GOLDEN)
     found: dict[str, list[str]] = {"passed": [], "refused": [], "without kernel": [], "wrong": []}
-    for case in sampled(index["cases"], per_op):
-        if traced and case.get("eager_only"):
-            continue
-        arrays = files[case["group"]]
-        if check.check_case(td, index, case, arrays, traced)[0] != "passed":
-            continue  # for the tests of the CPU to tell
-        with td.device(device):
-            status, detail = check.check_case(td, index, case, arrays, traced)
-        line = case["id"] if status == "passed" else f"{case['id']}: {detail}"
-        found[outcome(status, detail)].append(line)
+    with ExitStack() as opened:
+        for file in files.values():
+            opened.enter_context(file)
+        for case in sampled(index["cases"], per_op):
+            if traced and case.get("eager_only"):
+                continue
+            arrays = files[case["group"]]
+            if check.check_case(td, index, case, arrays, traced)[0] != "passed":
+                continue  # for the tests of the CPU to tell
+            with td.device(device):
+                status, detail = check.check_case(td, index, case, arrays, traced)
+            line = case["id"] if status == "passed" else f"{case['id']}: {detail}"
+            found[outcome(status, detail)].append(line)
     return found
 
 
