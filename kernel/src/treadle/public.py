@@ -123,10 +123,6 @@ OWN: dict[str, str] = {
         for kind in ("inter", "intra")
     },
     **{
-        f"config.optimizer.{name}": f"optimizer_options:{name}"
-        for name in ("get_experimental_options", "set_experimental_options", "get_jit", "set_jit")
-    },
-    **{
         f"compat.v1.{name}": f"graph.session_graph:{name}"
         for name in (
             "get_default_graph",

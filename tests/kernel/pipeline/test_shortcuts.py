@@ -49,13 +49,13 @@ def test_values_of_python_arguments_are_told_apart(tf, toy):
     @tf.function
     def f(x, k):
         traced.append(k)
-        return toy.mul(x, float(k or 0))
+        return toy.mul(x, 0.0 if k is None else float(k))
 
     x = tf.constant(2.0)
     values = [1, True, 1.0, 2, 0.0, -0.0, None, float("inf"), 0, False]
     for _ in range(3):
         assert [float(f(x, k)) for k in values[:7]] == [2, 2, 2, 4, 0, 0, 0]
-        assert np.signbit(f(x, -0.0).numpy()) == np.signbit(f(x, -0.0).numpy())
+        assert [bool(np.signbit(f(x, k).numpy())) for k in (0.0, -0.0)] == [False, True]
         assert float(f(x, values[7])) == float("inf")
         f(x, 0), f(x, False)
     assert len(traced) == len(values)

@@ -8,7 +8,8 @@ from treadle import nest
 from treadle.conversion import convert_to_tensor
 from treadle.errors import DTypeError, ShapeError
 from treadle.functions.atomic import AtomicFunction
-from treadle.functions.signature import Key, Signature, TensorPart, TypePart, VariablePart, call_part, structure_text, tensors_in
+from treadle.functions.keys import Key, TensorPart, TypePart, VariablePart, call_part, tensors_in
+from treadle.functions.signature import Signature, structure_text
 from treadle.functions.trace_types import FunctionType
 from treadle.graph.func_graph import FuncGraph
 from treadle.graph.graph import Graph

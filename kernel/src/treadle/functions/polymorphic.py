@@ -12,13 +12,14 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
-from treadle import nest, plugins, state
+from treadle import plugins, state
 from treadle.functions.concrete import ConcreteFunction
 from treadle.functions.instances import BoundFunction, PerInstance
+from treadle.functions.keys import Call
 from treadle.functions.relaxation import common_parts
 from treadle.functions.retracing import History
-from treadle.functions.shortcuts import MISS, MOST, Shortcut, shortcut
-from treadle.functions.signature import Call, Signature, TensorPart
+from treadle.functions.shortcuts import MISS, Shortcut, with_shortcut
+from treadle.functions.signature import Signature
 from treadle.functions.trace_cache import TraceCache
 from treadle.functions.trace_lock import one_at_a_time
 from treadle.functions.tracing import trace
@@ -26,7 +27,7 @@ from treadle.functions.undecided import explain_undecided
 from treadle.registry import registry
 from treadle.state import LOCAL, STATE, is_reentry
 from treadle.tensor import Tensor
-from treadle.tensorspec import TensorSpec, outline
+from treadle.tensorspec import outline
 from treadle.tracebacks import show_users_lines
 from treadle.variable import Variable
 
@@ -192,7 +193,7 @@ class Function:
         if not STATE.busy:
             self._remember(args, kwargs, concrete, call.inputs)
         elif LOCAL.graph is None and LOCAL.device is None:
-            self._taped = _with_shortcut(self._taped, args, kwargs, call.inputs, concrete)
+            self._taped = with_shortcut(self._taped, args, kwargs, call.inputs, concrete)
         return result
 
     def _remember(self, args: tuple[Any, ...], kwargs: dict[str, Any], concrete: ConcreteFunction, inputs: list[Any]) -> None:
@@ -207,7 +208,7 @@ class Function:
         else:
             entry = (_arranged(executable, concrete), None, executable.plan)
         if kwargs or self._shortcuts or not all(type(a) is Tensor for a in args):
-            self._shortcuts = _with_shortcut(self._shortcuts, args, kwargs, inputs, entry)
+            self._shortcuts = with_shortcut(self._shortcuts, args, kwargs, inputs, entry)
             return
         if len(self._fast) >= _MOST_FAST:
             self._fast.clear()
@@ -251,7 +252,7 @@ class Function:
 
     def _run_trace(self, call: Call) -> tuple[ConcreteFunction, list[Any]]:
         function = self._bound(converted(self._python_function) if self._autograph else self._python_function)
-        names, paths = self._names(call)
+        names, paths = self.signature.names(call)
         start = time.perf_counter()
         self._count += 1
         traced = trace(function, self.signature, call, names)
@@ -269,7 +270,7 @@ class Function:
         """The call with sizes replaced by None: as the input signature says, or as earlier traces differ."""
         key = call.key
         if self.signature.specs is not None:
-            return Call(key._replace(parts=self._signature_parts(call)), call.leaves)
+            return Call(key._replace(parts=self.signature.spec_parts(call)), call.leaves)
         if not self._reduce_retracing:
             return call
         for concrete in [*self._traces.relaxed, *self._traces.exact.values()]:
@@ -277,47 +278,6 @@ class Function:
             if parts is not None and parts != key.parts:
                 return Call(key._replace(parts=parts), call.leaves)
         return call
-
-    def _signature_parts(self, call: Call) -> tuple[Any, ...]:
-        """The parts of the input signature where a leaf has a spec there."""
-        specs = self.signature.specs
-        assert specs is not None
-        names = [p.name for p in self.signature.parameters]
-        args, kwargs = call.key.structure.unflatten(list(range(len(call.leaves))))
-        parts = list(call.key.parts)
-
-        def put(spec: Any, value: Any) -> None:
-            positions = nest.flatten(value, expand_composites=True)
-            for leaf, position in zip(nest.flatten(outline(spec), expand_composites=True), positions, strict=True):
-                if isinstance(leaf, TensorSpec):
-                    parts[position] = TensorPart(leaf.dtype, None if leaf.shape.rank is None else tuple(leaf.shape.as_list()))
-
-        star = next((p.name for p in self.signature.parameters if p.kind is p.VAR_POSITIONAL), None)
-        for i, value in enumerate(args):
-            name = names[i] if i < len(names) and names[i] != star else star
-            if name is not None and name in specs:
-                put(specs[name] if name != star else specs[star][i - names.index(name)], value)
-        for name, value in kwargs.items():
-            if name in specs:
-                put(specs[name], value)
-        return tuple(parts)
-
-    def _names(self, call: Call) -> tuple[list[str], list[str]]:
-        """Per leaf, the name of the argument that it is in, and its path from there."""
-        args, kwargs = call.key.structure.unflatten(list(range(len(call.leaves))))
-        parameters = [p for p in self.signature.parameters if p.kind not in (p.KEYWORD_ONLY, p.VAR_KEYWORD)]
-        count = sum(p.kind is not p.VAR_POSITIONAL for p in parameters)
-        names, paths = [""] * len(call.leaves), [""] * len(call.leaves)
-        roots: list[tuple[str, str, Any]] = [(name, name, value) for name, value in kwargs.items()]
-        for i, value in enumerate(args):
-            name = parameters[min(i, len(parameters) - 1)].name if parameters else "args"
-            is_rest = bool(parameters) and i >= len(parameters) - 1 and parameters[-1].kind is inspect.Parameter.VAR_POSITIONAL
-            roots.append((name, f"{name}[{i - count}]" if is_rest else name, value))
-        for name, root, value in roots:
-            for path, leaf in nest.flatten_with_path(value):
-                for position in nest.flatten(leaf, expand_composites=True):
-                    names[position], paths[position] = name, nest.format_path(path, root)
-        return names, paths
 
     def get_concrete_function(self, *args: Any, **kwargs: Any) -> ConcreteFunction:
         """The trace for these arguments, which may be ``TensorSpec``s; traced now if there is none.
@@ -406,19 +366,6 @@ def converted(function: Callable[..., Any]) -> Callable[..., Any]:
         return function
     result: Callable[..., Any] = record.thing(function)
     return result
-
-
-def _with_shortcut(ways: tuple[Shortcut, ...], args: tuple[Any, ...], kwargs: dict[str, Any], inputs: list[Any], entry: Any) -> tuple[Shortcut, ...]:
-    """Shortcuts with what was found for a call: in the one of its structure, or in one more while there are few."""
-    for way in ways:
-        if way.pick(args, kwargs) is not MISS:
-            way.add(args, kwargs, entry)
-            return ways
-    made = shortcut(args, kwargs, inputs) if len(ways) < MOST else None
-    if made is None:
-        return ways
-    made.add(args, kwargs, entry)
-    return (*ways, made)
 
 
 def _may_be_method(function: Callable[..., Any]) -> bool:

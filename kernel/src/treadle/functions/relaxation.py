@@ -1,13 +1,13 @@
 """Which signatures of a traced function one trace can serve, and the signature that serves two of them.
 
-The signature itself, and how a call gets one, is in `treadle.functions.signature`.
+The signature itself, and how a call gets one, is in `treadle.functions.keys`.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from treadle.functions.signature import Key, TensorPart, TypePart
+from treadle.functions.keys import Key, TensorPart, TypePart
 
 
 def covers(wide: Key, narrow: Key) -> bool:

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from treadle.functions.signature import Key, PythonPart, TensorPart, VariablePart
+from treadle.functions.keys import Key, PythonPart, TensorPart, VariablePart
 
 _LOGGER = logging.getLogger("treadle.function")
 MANY = 6

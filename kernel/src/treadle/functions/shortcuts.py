@@ -89,6 +89,19 @@ def shortcut(args: tuple[Any, ...], kwargs: dict[str, Any], inputs: list[Any]) -
     return Shortcut(namespace["pick"], namespace["run"], table)
 
 
+def with_shortcut(ways: tuple[Shortcut, ...], args: tuple[Any, ...], kwargs: dict[str, Any], inputs: list[Any], entry: Any) -> tuple[Shortcut, ...]:
+    """Shortcuts with what was found for a call: in the one of its structure, or in one more while there are few."""
+    for way in ways:
+        if way.pick(args, kwargs) is not MISS:
+            way.add(args, kwargs, entry)
+            return ways
+    made = shortcut(args, kwargs, inputs) if len(ways) < MOST else None
+    if made is None:
+        return ways
+    made.add(args, kwargs, entry)
+    return (*ways, made)
+
+
 class _Writer:
     """Writes the checks of a structure, and gives its tensors names."""
 

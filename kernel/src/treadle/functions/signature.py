@@ -1,190 +1,29 @@
-"""What makes two calls of a function the same call: the signature key, and the inputs that go with it.
+"""Signatures: how a function takes its arguments, and what each call of it comes to.
 
-Tensors count by dtype and shape, Variables by dtype, shape and which of them are the same one, Python values by type and value, other objects by
-identity while they live. Containers count by structure, never by identity.
+What makes two calls the same call is in `treadle.functions.keys`.
 """
 
 from __future__ import annotations
 
-import enum
-import functools
 import inspect
-import math
 import types
-import weakref
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from treadle import nest
-from treadle.contracts.spec import Spec
 from treadle.conversion import convert_to_tensor
-from treadle.dims import Dim, with_symbols
-from treadle.dtypes import DType
-from treadle.errors import DTypeError, InvalidArgumentError
+from treadle.errors import DTypeError
 from treadle.functions.argument_aliases import aliases
-from treadle.functions.instances import BoundFunction
-from treadle.functions.trace_types import TraceType
+from treadle.functions.keys import Call, Key, TensorPart, key_part
 from treadle.shapes import TensorShape
 from treadle.tensor import Tensor
 from treadle.tensorspec import TensorSpec, TypeSpec, outline
 from treadle.treedef import flatten_to
 from treadle.variable import Variable
 
-_PLAIN = (bool, int, str, bytes, type(None), complex, type, DType, TensorShape, np.dtype, types.BuiltinFunctionType, type(Ellipsis), slice)
-
-
 _MOST_SHOWN = 200
-
-
-class ByIdentity:
-    """An object as part of a key: equal to itself only, and to nothing once it is gone."""
-
-    __slots__ = ("_hash", "_ref", "_strong")
-
-    def __init__(self, thing: Any) -> None:
-        self._hash = id(thing)
-        self._strong = None
-        try:
-            self._ref: Any = weakref.ref(thing)
-        except TypeError:
-            self._ref = None
-            self._strong = thing
-
-    @property
-    def thing(self) -> Any:
-        """The object, or None if it is gone."""
-        return self._strong if self._ref is None else self._ref()
-
-    def __hash__(self) -> int:
-        return self._hash
-
-    def __eq__(self, other: object) -> bool:
-        if self is other:
-            return True
-        if not isinstance(other, ByIdentity):
-            return False
-        mine = self.thing
-        return mine is not None and mine is other.thing
-
-    def __repr__(self) -> str:
-        thing = self.thing
-        return "<gone>" if thing is None else f"<{type(thing).__name__}>"
-
-
-class TensorPart(NamedTuple):
-    """A tensor in a key."""
-
-    dtype: DType
-    dims: Any
-
-    def __repr__(self) -> str:
-        return f"{self.dtype.name}{_dims_text(self.dims)}"
-
-
-class VariablePart(NamedTuple):
-    """A Variable in a key; ``alias`` says which earlier argument is the same one, or its own position."""
-
-    dtype: DType
-    shape: Any
-    alias: int
-    trainable: bool
-
-    def __repr__(self) -> str:
-        return f"Variable {self.dtype.name}{self.shape}"
-
-
-class TypePart(NamedTuple):
-    """An object in a key that says itself by what it counts, with the tensors in it."""
-
-    type: TraceType
-    tensors: tuple[TensorPart, ...]
-
-    def __repr__(self) -> str:
-        return repr(self.type)
-
-
-class PythonPart(NamedTuple):
-    """A Python value in a key."""
-
-    type: type
-    value: Any
-
-    @property
-    def python(self) -> Any:
-        """The value as it was given; of an object that counts by identity, what stands for it."""
-        if self.type is float:
-            return self.value[0] if isinstance(self.value, tuple) else math.nan
-        return self.value
-
-    def __repr__(self) -> str:
-        return repr(self.python)
-
-
-def _dims_text(dims: Any) -> str:
-    return "[?]" if dims is None else "[" + ", ".join("None" if isinstance(d, Dim) or d is None else str(d) for d in dims) + "]"
-
-
-class Key(NamedTuple):
-    """The signature of one call.
-
-    Attributes:
-        structure: of the arguments.
-        parts: one per leaf.
-        context: what else the trace depends on: the device scope.
-        aliases: which lists and dicts among the arguments are the same one.
-    """
-
-    structure: Any
-    parts: tuple[Any, ...]
-    context: Any
-    aliases: tuple[tuple[int, int], ...] = ()
-
-    @property
-    def inputs(self) -> list[TensorPart | VariablePart]:
-        """The parts that are inputs of the graph, in order."""
-        found: list[TensorPart | VariablePart] = []
-        for part in self.parts:
-            if isinstance(part, TensorPart | VariablePart):
-                found.append(part)
-            elif isinstance(part, TypePart):
-                found += part.tensors
-        return found
-
-    @property
-    def is_gone(self) -> bool:
-        """True when no call can have this key any more, as an object in it is gone."""
-        return any(isinstance(part, PythonPart) and _names_gone(part.value) for part in self.parts)
-
-
-def _names_gone(value: Any) -> bool:
-    if type(value) is tuple:
-        return any(_names_gone(entry) for entry in value)
-    return isinstance(value, ByIdentity) and value.thing is None
-
-
-class Call(NamedTuple):
-    """The arguments of one call in canonical form.
-
-    Attributes:
-        key: its signature.
-        leaves: tensors, Variables and Python values, in the order of ``key.parts``.
-    """
-
-    key: Key
-    leaves: list[Any]
-
-    @property
-    def inputs(self) -> list[Any]:
-        """The leaves that are inputs of the graph."""
-        found: list[Any] = []
-        for leaf, part in zip(self.leaves, self.key.parts, strict=True):
-            if isinstance(part, TensorPart | VariablePart):
-                found.append(leaf)
-            elif isinstance(part, TypePart) and part.tensors:
-                found += tensors_in(part.type, leaf)
-        return found
 
 
 class Signature:
@@ -286,11 +125,52 @@ class Signature:
         parts: list[Any] = []
         variables: dict[int, int] = {}
         for i, leaf in enumerate(leaves):
-            leaves[i], part = _part(leaf, i, variables)
+            leaves[i], part = key_part(leaf, i, variables)
             parts.append(part)
         return Call(Key(structure, tuple(parts), context, aliases((bound_args, bound_kwargs))), leaves)
 
+    def names(self, call: Call) -> tuple[list[str], list[str]]:
+        """Per leaf, the name of the argument that it is in, and its path from there."""
+        args, kwargs = call.key.structure.unflatten(list(range(len(call.leaves))))
+        parameters = [p for p in self.parameters if p.kind not in (p.KEYWORD_ONLY, p.VAR_KEYWORD)]
+        count = sum(p.kind is not p.VAR_POSITIONAL for p in parameters)
+        names, paths = [""] * len(call.leaves), [""] * len(call.leaves)
+        roots: list[tuple[str, str, Any]] = [(name, name, value) for name, value in kwargs.items()]
+        for i, value in enumerate(args):
+            name = parameters[min(i, len(parameters) - 1)].name if parameters else "args"
+            is_rest = bool(parameters) and i >= len(parameters) - 1 and parameters[-1].kind is inspect.Parameter.VAR_POSITIONAL
+            roots.append((name, f"{name}[{i - count}]" if is_rest else name, value))
+        for name, root, value in roots:
+            for path, leaf in nest.flatten_with_path(value):
+                for position in nest.flatten(leaf, expand_composites=True):
+                    names[position], paths[position] = name, nest.format_path(path, root)
+        return names, paths
+
     # ------------------------------------------------------------------ input signatures
+
+    def spec_parts(self, call: Call) -> tuple[Any, ...]:
+        """The parts of a call, with those of the input signature where a leaf has a spec there."""
+        specs = self.specs
+        assert specs is not None
+        names = [p.name for p in self.parameters]
+        args, kwargs = call.key.structure.unflatten(list(range(len(call.leaves))))
+        parts = list(call.key.parts)
+
+        def put(spec: Any, value: Any) -> None:
+            positions = nest.flatten(value, expand_composites=True)
+            for leaf, position in zip(nest.flatten(outline(spec), expand_composites=True), positions, strict=True):
+                if isinstance(leaf, TensorSpec):
+                    parts[position] = TensorPart(leaf.dtype, None if leaf.shape.rank is None else tuple(leaf.shape.as_list()))
+
+        star = next((p.name for p in self.parameters if p.kind is p.VAR_POSITIONAL), None)
+        for i, value in enumerate(args):
+            name = names[i] if i < len(names) and names[i] != star else star
+            if name is not None and name in specs:
+                put(specs[name] if name != star else specs[star][i - names.index(name)], value)
+        for name, value in kwargs.items():
+            if name in specs:
+                put(specs[name], value)
+        return tuple(parts)
 
     def _conform(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         assert self.specs is not None
@@ -408,93 +288,3 @@ def _structure(structure: Any) -> str:
         inner = ", ".join(_structure(v) for v in structure)
         return f"[{inner}]" if isinstance(structure, list) else f"({inner})"
     return type(structure).__name__ if nest.is_nested(structure) else "."
-
-
-def _part(leaf: Any, position: int, variables: dict[int, int]) -> tuple[Any, Any]:
-    """A leaf as it goes on, and its part of the key."""
-    if isinstance(leaf, Tensor):
-        return leaf, TensorPart(leaf.dtype, _key_dims(leaf.dims))
-    if isinstance(leaf, Variable):
-        alias = variables.setdefault(id(leaf), position)
-        return leaf, VariablePart(leaf.dtype, leaf.shape, alias, leaf.trainable)
-    kind = type(leaf)
-    if kind is float:
-        return leaf, PythonPart(kind, (leaf, math.copysign(1.0, leaf)) if leaf == leaf else "nan")
-    if isinstance(leaf, enum.Enum) or (isinstance(leaf, _PLAIN) and not isinstance(leaf, slice)):
-        return leaf, PythonPart(kind, leaf)
-    if isinstance(leaf, slice):
-        return leaf, PythonPart(kind, (leaf.start, leaf.stop, leaf.step))
-    if isinstance(leaf, np.ndarray | np.generic):
-        if leaf.dtype.kind in "OUSMm":
-            raise InvalidArgumentError(f"a NumPy array of dtype {leaf.dtype} cannot become an argument of a traced function")
-        tensor = convert_to_tensor(leaf)
-        return tensor, TensorPart(tensor.dtype, _key_dims(tensor.dims))
-    if isinstance(leaf, TensorSpec):
-        return leaf, TensorPart(leaf.dtype, None if leaf.shape.rank is None else tuple(leaf.shape.as_list()))
-    if isinstance(leaf, types.MethodType | BoundFunction | functools.partial):
-        return leaf, PythonPart(kind, _callable_key(leaf))
-    protocol = getattr(kind, "__treadle_tensor__", None)
-    if protocol is not None:
-        tensor = protocol(leaf)
-        return tensor, TensorPart(tensor.dtype, _key_dims(tensor.dims))
-    if hasattr(kind, "__tf_tracing_type__"):
-        return leaf, _type_part(leaf)
-    return leaf, PythonPart(kind, ByIdentity(leaf))
-
-
-def _type_part(leaf: Any) -> TypePart:
-    """The part of an object with a tracing type of its own.
-
-    Raises:
-        TypeError: what it gives is no ``TraceType``, or has tensors that do not fit it.
-    """
-    given = leaf.__tf_tracing_type__(None)
-    if not isinstance(given, TraceType):
-        raise TypeError(f"{type(leaf).__name__}.__tf_tracing_type__ gives {given!r}; expected an instance of a td.types.experimental.TraceType")
-    specs, tensors = list(given.flatten()), tensors_in(given, leaf)
-    if len(specs) != len(tensors) or any(not isinstance(s, TensorSpec) or not s.is_compatible_with(t) for s, t in zip(specs, tensors, strict=True)):
-        raise TypeError(f"{given!r} has the tensors {specs!r} by flatten(), and to_tensors gives {tensors!r}; they must agree one by one")
-    return TypePart(given, tuple(TensorPart(s.dtype, None if s.shape.rank is None else tuple(s.shape.as_list())) for s in specs))
-
-
-def tensors_in(trace_type: TraceType, value: Any) -> list[Any]:
-    """The tensors in an object with a tracing type of its own."""
-    return [convert_to_tensor(t) for t in trace_type.to_tensors(value)]
-
-
-def _callable_key(thing: Any) -> Any:
-    """What makes two callables the same in a key: of methods and partials, which are made anew at every turn, what they are made of."""
-    if isinstance(thing, types.MethodType):
-        return thing.__func__, ByIdentity(thing.__self__)
-    if isinstance(thing, BoundFunction):
-        return ByIdentity(thing.function), ByIdentity(thing.__self__)
-    if isinstance(thing, functools.partial):
-        given = [(name, _argument_key(value)) for name, value in sorted(thing.keywords.items())]
-        return _callable_key(thing.func), tuple([_argument_key(value) for value in thing.args]), tuple(given)
-    return ByIdentity(thing)
-
-
-def _argument_key(value: Any) -> Any:
-    """A partial's own argument in a key: a Python value by type and value, anything else by identity."""
-    if callable(value):
-        return _callable_key(value)
-    if isinstance(value, (float, *_PLAIN)):
-        return _part(value, 0, {})[1]
-    return ByIdentity(value)
-
-
-def call_part(leaf: Any) -> Any:
-    """The part of a key for one leaf by itself."""
-    return _part(leaf, 0, {})[1]
-
-
-def _key_dims(dims: Any) -> Any:
-    return None if dims is None else tuple([None if isinstance(d, Dim) else d for d in dims])
-
-
-def spec_of_part(part: Any) -> Spec:
-    """The spec of the placeholder for a part; every None is a size of its own."""
-    if isinstance(part, VariablePart):
-        shape = part.shape
-        return Spec(None if shape.rank is None else with_symbols(shape), part.dtype, resource=True)
-    return Spec(with_symbols(part.dims), part.dtype)

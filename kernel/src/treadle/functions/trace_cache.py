@@ -6,8 +6,8 @@ import itertools
 
 from treadle import settings
 from treadle.functions.concrete import ConcreteFunction
+from treadle.functions.keys import Key, TypePart
 from treadle.functions.relaxation import covers
-from treadle.functions.signature import Key, TypePart
 
 _now = itertools.count(1).__next__
 

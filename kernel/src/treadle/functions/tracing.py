@@ -14,7 +14,8 @@ from treadle.conversion import convert_to_tensor
 from treadle.functions.argument_aliases import containers, with_aliases
 from treadle.functions.atomic import AtomicFunction
 from treadle.functions.concrete import ConcreteFunction, Static
-from treadle.functions.signature import Call, Signature, TensorPart, TypePart, VariablePart, spec_of_part
+from treadle.functions.keys import Call, TensorPart, TypePart, VariablePart, spec_of_part
+from treadle.functions.signature import Signature
 from treadle.graph.func_graph import FuncGraph
 from treadle.graph.graph import Value
 from treadle.state import LOCAL

@@ -15,7 +15,8 @@ from treadle import state
 from treadle.contracts.lists import BufferList
 from treadle.contracts.spec import is_concrete
 from treadle.conversion import to_tuples
-from treadle.eager.dispatch import bind, check_results, find_kernel_row, read_only, refuse_writing, vetted, vetting_key
+from treadle.eager.dispatch import bind, find_kernel_row
+from treadle.eager.promises import check_results, read_only, refuse_writing, vetted, vetting_key
 from treadle.errors import GraphError
 from treadle.graph.effects import effect_of
 from treadle.graph.graph import Graph, Node, Value

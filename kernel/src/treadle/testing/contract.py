@@ -12,7 +12,8 @@ from treadle.contracts.spec import Spec
 from treadle.conversion import host_spec
 from treadle.dims import Dim
 from treadle.dtypes import from_numpy
-from treadle.eager.dispatch import bind, find_kernel_row, infer, quietly, unchecked
+from treadle.eager.dispatch import bind, find_kernel_row, infer, quietly
+from treadle.eager.promises import unchecked
 from treadle.errors import KernelNotFoundError, OpError, PluginError
 from treadle.testing.report import Report
 from treadle.testing.samples import STATIC, Case, Checks, in_dtype, listed, main_dtype, with_edges, with_other_shapes

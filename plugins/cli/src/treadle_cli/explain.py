@@ -13,8 +13,8 @@ from rich.console import Console
 from treadle import nest, plugins
 from treadle.contracts.passes import PassReport
 from treadle.functions.concrete import ConcreteFunction
+from treadle.functions.keys import TensorPart
 from treadle.functions.polymorphic import Function
-from treadle.functions.signature import TensorPart
 from treadle.graph.inline import inlined
 from treadle.graph.structural import CALL, CUSTOM
 from treadle.graph.text import to_text

@@ -6,27 +6,10 @@ from treadle.contracts.batching import rule_of
 from treadle.contracts.op import Op
 from treadle.contracts.spec import Spec
 from treadle.dims import Dim, known_equal
-from treadle.graph.effects import effect_of
 from treadle.graph.graph import Graph, Node, Value
 from treadle.graph.inline import inner_graphs
 from treadle.graph.structural import CALL, CONDS, LOOPS, PLACEHOLDER
 from treadle_ops.tensor_lists import tensor_list_reserve
-
-
-def needed_nodes(graph: Graph) -> set[Node]:
-    """The nodes that the outputs depend on, and those with effects."""
-    needed: set[Node] = set()
-    waiting = [v.node for v in graph.outputs] + [node for node in graph.nodes if _effect(node) in ("writes", "io")]
-    while waiting:
-        node = waiting.pop()
-        if node not in needed:
-            needed.add(node)
-            waiting += [v.node for v in node.inputs]
-    return needed
-
-
-def _effect(node: Node) -> str:
-    return effect_of(node.attrs["function"].graph) if node.op is CALL else node.op.effect
 
 
 def effect_without_rule(graph: Graph) -> Op | None:

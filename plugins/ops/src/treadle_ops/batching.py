@@ -19,6 +19,7 @@ from treadle.conversion import from_array
 from treadle.devices import device
 from treadle.functions.branches import cond
 from treadle.functions.loops import while_loop
+from treadle.graph.effects import needed_nodes
 from treadle.graph.func_graph import FuncGraph
 from treadle.graph.graph import Node, Value
 from treadle.graph.structural import CALL, CONDS, CONST, CUSTOM, LOOPS, NOTHING, READ, Rebased
@@ -26,7 +27,7 @@ from treadle.symbolic import SymbolicTensor
 from treadle.tensor import Tensor
 from treadle.variable import Variable
 from treadle_ops import batching_of_arrays, batching_of_images, batching_of_indices, batching_of_lists, batching_of_random  # noqa: F401 - rules
-from treadle_ops.batch_analysis import differing_in_loop, differing_outputs, equal_sizes, lists_to_batch, needed_nodes, symbols_of
+from treadle_ops.batch_analysis import differing_in_loop, differing_outputs, equal_sizes, lists_to_batch, symbols_of
 from treadle_ops.batch_operands import Drawn, NotBatchedError, Operand, aligned
 from treadle_ops.broadcasting import axis_size
 from treadle_ops.coordinates import gather_nd_op

@@ -275,6 +275,10 @@ OPS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ("one_hot",),
         ("one_hot",),
     ),
+    "treadle_ops.optimizer_options": (
+        (),
+        ("config.optimizer.get_experimental_options", "config.optimizer.get_jit", "config.optimizer.set_experimental_options", "config.optimizer.set_jit"),
+    ),
     "treadle_ops.padding": (
         ("crop", "mirror_fold", "mirror_pad", "pad", "pad_with"),
         ("pad",),

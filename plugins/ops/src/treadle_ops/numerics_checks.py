@@ -13,6 +13,7 @@ import numpy as np
 from treadle import state
 from treadle.declare import FreeSpec, op, public
 from treadle.errors import InvalidArgumentError
+from treadle.graph.effects import needed_nodes
 from treadle.graph.graph import Graph, Value
 from treadle.graph.source import caller
 from treadle.tensor import Tensor
@@ -81,7 +82,7 @@ class NumericsChecker(Observer):
 
     def instrument(self, graph: Graph) -> None:
         """Put a guard behind every node that a result or an effect of the graph depends on."""
-        needed = _needed(graph)
+        needed = needed_nodes(graph, ("random", "writes", "io"))
         for node in list(graph.nodes):
             if node.op.structural or node.op.name in _OWN or node not in needed:
                 continue
@@ -95,17 +96,6 @@ class NumericsChecker(Observer):
 def _is_checked(value: Value) -> bool:
     dtype = value.spec.dtype
     return dtype.is_differentiable and dtype.kind != "l" and not value.spec.resource
-
-
-def _needed(graph: Graph) -> set[Any]:
-    needed: set[Any] = set()
-    waiting = [value.node for value in graph.outputs] + [node for node in graph.nodes if not node.op.pure and node.op.effect != "reads"]
-    while waiting:
-        node = waiting.pop()
-        if node not in needed:
-            needed.add(node)
-            waiting += [value.node for value in node.inputs]
-    return needed
 
 
 _checker = NumericsChecker()

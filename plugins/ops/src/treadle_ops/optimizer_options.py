@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from treadle import settings
+from treadle.declare import public
 from treadle.errors import InvalidArgumentError
 from treadle.grappler.schedule import in_force
 
@@ -36,8 +37,9 @@ _jit = ""
 _override: settings.Override | None = None
 
 
+@public("config.optimizer.set_experimental_options")
 def set_experimental_options(options: Mapping[str, Any]) -> None:
-    """Switch parts of the optimizer for functions traced from now on (TensorFlow's ``tf.config.optimizer.set_experimental_options``).
+    """Switch parts of the optimizer for functions traced from now on.
 
     Args:
         options: switch to bool. ``constant_folding``, ``arithmetic_optimization`` and ``common_subgraph_elimination`` concern the pass of that kind,
@@ -45,6 +47,9 @@ def set_experimental_options(options: Mapping[str, Any]) -> None:
 
     Raises:
         InvalidArgumentError: there is no such switch.
+
+    Sources:
+        TensorFlow ``tf.config.optimizer.set_experimental_options``.
     """
     global _override
     known = {*_PASSES, *_WITHOUT_EFFECT, "disable_model_pruning", "disable_meta_optimizer"}
@@ -64,19 +69,28 @@ def set_experimental_options(options: Mapping[str, Any]) -> None:
         _override = settings.override(schedule=schedule)
 
 
+@public("config.optimizer.get_experimental_options")
 def get_experimental_options() -> dict[str, Any]:
-    """The switches that were set."""
+    """The switches that were set.
+
+    Sources:
+        TensorFlow ``tf.config.optimizer.get_experimental_options``.
+    """
     return dict(_options)
 
 
+@public("config.optimizer.set_jit")
 def set_jit(enabled: bool | str) -> None:
-    """Ask for compilation of whatever can be (TensorFlow's ``tf.config.optimizer.set_jit``).
+    """Ask for compilation of whatever can be.
 
     Args:
         enabled: a bool, or ``"autoclustering"``. Kept, without effect: plans are compiled for every function anyway.
 
     Raises:
         InvalidArgumentError: it is something else.
+
+    Sources:
+        TensorFlow ``tf.config.optimizer.set_jit``.
     """
     global _jit
     if enabled not in (True, False, "autoclustering"):
@@ -84,6 +98,11 @@ def set_jit(enabled: bool | str) -> None:
     _jit = "autoclustering" if enabled else ""
 
 
+@public("config.optimizer.get_jit")
 def get_jit() -> str:
-    """``"autoclustering"`` if ``set_jit`` asked for it, else an empty text."""
+    """``"autoclustering"`` if ``set_jit`` asked for it, else an empty text.
+
+    Sources:
+        TensorFlow ``tf.config.optimizer.get_jit``.
+    """
     return _jit
