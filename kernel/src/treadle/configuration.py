@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from treadle import devices, plugins
 from treadle.errors import InvalidArgumentError
 from treadle.registry import registry
+from treadle.runtime import workers
 
 
 class PhysicalDevice(NamedTuple):
@@ -25,7 +26,7 @@ class LogicalDevice(NamedTuple):
 
 _visible: list[PhysicalDevice] | None = None
 _soft_placement = True
-_threads = {"inter": 0, "intra": 0}
+_inter_op_threads = 0
 
 
 def list_physical_devices(device_type: str | None = None) -> list[PhysicalDevice]:
@@ -106,19 +107,30 @@ def set_synchronous_execution(enable: bool) -> None:
 
 def get_inter_op_parallelism_threads() -> int:
     """Threads for independent ops, as ``set_inter_op_parallelism_threads`` had it; 0 is treadle's choice."""
-    return _threads["inter"]
+    return _inter_op_threads
 
 
 def set_inter_op_parallelism_threads(num_threads: int) -> None:
     """Kept, without effect: a function runs in its caller's thread."""
-    _threads["inter"] = int(num_threads)
+    global _inter_op_threads
+    _inter_op_threads = int(num_threads)
 
 
 def get_intra_op_parallelism_threads() -> int:
-    """Threads inside one op, as ``set_intra_op_parallelism_threads`` had it; 0 leaves it to the array library."""
-    return _threads["intra"]
+    """Threads inside one op, as ``set_intra_op_parallelism_threads`` had it; 0 is one per core of the process."""
+    return workers.get_count()
 
 
 def set_intra_op_parallelism_threads(num_threads: int) -> None:
-    """Kept, without effect: the array library decides when it is loaded, by variables such as ``OPENBLAS_NUM_THREADS``."""
-    _threads["intra"] = int(num_threads)
+    """Say how many threads an op may use.
+
+    Ops that treadle splits itself (depthwise convolutions, ...) follow it at once, with the same bits for any number. Matrix products are the array
+    library's, which decides when it is loaded, by variables such as ``OPENBLAS_NUM_THREADS``.
+
+    Args:
+        num_threads: 1 for the caller's alone; 0, the default, for ``OMP_NUM_THREADS``, or one per core of the process where that is not set.
+
+    Raises:
+        ValueError: it is negative.
+    """
+    workers.set_count(int(num_threads))

@@ -298,3 +298,37 @@ def test_variables_of_an_input_signature_may_be_left_out_nested_too(tf, toy):
     assert float(f(4.0)) == 11.0
     assert float(f(4.0, {"w": w, "rest": [b]})) == 11.0
     assert float(f(4.0, parameters={"w": w, "rest": [b]})) == 11.0
+
+
+def test_a_variable_in_the_middle_of_an_input_signature_may_be_left_out(tf, toy):
+    w, b = tf.Variable(2.0), tf.Variable(3.0)
+
+    @tf.function(input_signature=[tf.TensorSpec([]), w, tf.TensorSpec([]), b])
+    def f(x, scale, y, shift):
+        return toy.add(toy.add(toy.mul(x, scale), y), shift)
+
+    for call in (
+        lambda: f(4.0, 10.0),
+        lambda: f(4.0, w, 10.0),
+        lambda: f(4.0, 10.0, b),
+        lambda: f(4.0, w, 10.0, b),
+        lambda: f(4.0, y=10.0),
+        lambda: f(y=10.0, x=4.0),
+    ):
+        assert float(call()) == 21.0
+    assert f.experimental_get_tracing_count() == 1
+    with pytest.raises(TypeError, match="itself for scale"):
+        f(4.0, b, 10.0, b)
+    with pytest.raises(TypeError, match="missing a required argument: 'y'"):
+        f(4.0)
+
+
+def test_variables_of_an_input_signature_may_be_left_out_of_args(tf, toy):
+    w = tf.Variable(2.0)
+
+    @tf.function(input_signature=[tf.TensorSpec([]), w, tf.TensorSpec([])])
+    def f(*values):
+        x, scale, y = values
+        return toy.add(toy.mul(x, scale), y)
+
+    assert float(f(4.0, 1.0)) == float(f(4.0, w, 1.0)) == 9.0

@@ -369,3 +369,25 @@ def test_loop_variables_may_change_their_rank():
         return td.rank(y)
 
     assert [int(f(td.constant(k))) for k in (0, 1, 4)] == [1, 2, 5]
+
+
+def test_the_message_of_an_assertion_shows_the_values_of_its_tensors():
+    @td.function
+    def f(x):
+        for i in td.range(3):
+            assert td.reduce_sum(x) < 5 - i, f"{x!r} sums to {td.reduce_sum(x):.3f} at {i}, {3:>4}"
+        return x
+
+    assert f(td.constant([1, 1])).numpy().tolist() == [1, 1]
+    with pytest.raises(td.errors.InvalidArgumentError, match=r"(?s)\[1 3\]\s+ sums to \s+4\s+ at \s+1\s+,\s+3"):
+        f(td.constant([1, 3]))
+
+
+def test_the_message_of_an_assertion_on_python_values_is_pythons():
+    @td.function
+    def f(x, n):
+        assert n < 3, f"n is {n:>5} {'a'!r}"
+        return x
+
+    with pytest.raises(AssertionError, match="^n is     7 'a'$"):
+        f(td.constant(1), 7)

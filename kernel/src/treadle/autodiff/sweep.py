@@ -16,8 +16,10 @@ from treadle.contracts.op import Op
 from treadle.contracts.spec import Spec
 from treadle.dtypes import DType
 from treadle.errors import InvalidArgumentError, PluginError
+from treadle.graph.source import Source, back
 from treadle.registry import registry
-from treadle.symbolic import SYMBOLIC
+from treadle.state import LOCAL
+from treadle.symbolic import SYMBOLIC, SymbolicTensor
 from treadle.tensor import Tensor
 
 
@@ -105,6 +107,16 @@ class GradientContext:
         self.needs = needs
         self.results = results
         self.specs = specs
+
+    @property
+    def name(self) -> str:
+        """For messages."""
+        return self.op.name
+
+    @property
+    def source(self) -> Source | None:
+        """The line that called the op, if that is known."""
+        return _source_of(self.outputs)
 
     @property
     def output(self) -> Any:
@@ -200,6 +212,16 @@ class Record:
         self.zeros = zeros
 
 
+    @property
+    def source(self) -> Source | None:
+        """The line that made the call, if that is known."""
+        return _source_of(self.specs)
+
+
+def _source_of(outputs: list[Any]) -> Source | None:
+    return next((output.value.node.source for output in outputs if type(output) is SymbolicTensor), None)
+
+
 def sweep(records: Iterable[Any], cotangents: dict[int, Any], keep: set[int]) -> dict[int, Any]:
     """Pull cotangents back through records, the latest first.
 
@@ -213,6 +235,7 @@ def sweep(records: Iterable[Any], cotangents: dict[int, Any], keep: set[int]) ->
     """
     found: dict[int, Any] = {}
     take = cotangents.pop
+    is_looked_at = LOCAL.graph is not None or LOCAL.tapes
     for record in records:
         if len(record.results) == 1:
             identity = record.results[0]
@@ -235,7 +258,8 @@ def sweep(records: Iterable[Any], cotangents: dict[int, Any], keep: set[int]) ->
             arrived = [c if c is None or isinstance(c, Tensor) else _for(record, c) for c in arrived]
             if missing and record.zeros:
                 arrived = [zeros(spec) if c is None and spec is not None else c for c, spec in zip(arrived, record.specs, strict=True)]
-        for identity, gradient in zip(record.needs, record.pull(arrived), strict=True):
+        pulled = back(record, record.pull, arrived) if is_looked_at else record.pull(arrived)
+        for identity, gradient in zip(record.needs, pulled, strict=True):
             if identity and gradient is not None:
                 before = cotangents.get(identity)
                 cotangents[identity] = gradient if before is None else registry.role("accumulate")(before, gradient)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import inspect
 import types
 from collections.abc import Callable
+from itertools import takewhile
 from typing import Any
 
 import numpy as np
@@ -95,7 +96,7 @@ class Signature:
             TypeError: they do not fit the parameters.
         """
         if self.specs is not None:
-            args = self._leave_out_variables(args, kwargs)
+            args, kwargs = self._with_variables(args, kwargs)
         try:
             bound = self.python.bind(*args, **kwargs)
         except TypeError as error:
@@ -107,13 +108,27 @@ class Signature:
                 bound.arguments[name] = convert_to_tensor(value)
         return bound.args, bound.kwargs
 
-    def _leave_out_variables(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
-        """Fill in the Variables that stand in the input signature for themselves."""
+    def _with_variables(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """Fill in the Variables that stand in the input signature for themselves, wherever the call leaves them out."""
         assert self.specs is not None
-        names = list(self.specs)
-        while len(args) < len(names) and names[len(args)] not in kwargs and _has_variables_only(self.specs[names[len(args)]]):
-            args = (*args, self.specs[names[len(args)]])
-        return args
+        by_position: list[Any] = []
+        by_name: dict[str, Any] = {}
+        for name, spec in self.specs.items():
+            if name in kwargs or by_name:
+                by_name[name] = kwargs.get(name, spec)
+            else:
+                by_position.extend(spec if self.python.parameters[name].kind is inspect.Parameter.VAR_POSITIONAL else (spec,))
+        filled, given = [], list(args)
+        for spec in by_position:
+            if _stands_for_itself(spec) and not (given and (len(args) >= len(by_position) or _is_same(spec, given[0]))):
+                filled.append(spec)
+            elif given:
+                filled.append(given.pop(0))
+            else:
+                break
+        if given:  # too many, or another Variable in the place of one, which is refused
+            filled = [*args, *takewhile(_stands_for_itself, by_position[len(args) :])]
+        return tuple(filled), {**{k: v for k, v in by_name.items() if _stands_for_itself(v)}, **kwargs}
 
     def call(self, args: tuple[Any, ...], kwargs: dict[str, Any], context: Any) -> Call:
         """Put the arguments of a call into canonical form."""
@@ -239,10 +254,18 @@ class Signature:
         return value
 
 
-def _has_variables_only(spec: Any) -> bool:
+def _stands_for_itself(spec: Any) -> bool:
     """True for a Variable that stands for itself, or a nested structure of such."""
     leaves = nest.flatten(spec)
     return bool(leaves) and all(isinstance(leaf, Variable) for leaf in leaves)
+
+
+def _is_same(spec: Any, value: Any) -> bool:
+    """True if ``value`` holds the very Variables of ``spec``, in the same structure."""
+    if isinstance(spec, Variable):
+        return value is spec
+    leaves, given = nest.flatten(spec), nest.flatten(value)
+    return len(leaves) == len(given) and all(a is b for a, b in zip(leaves, given, strict=True))
 
 
 def _is_specs(value: Any) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
+from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any
 
 from treadle import nest
@@ -29,8 +29,11 @@ def converted(function: Any) -> Any:
         if function.__name__ in CALLERS and function.__module__.partition(".")[0] in own_packages:
             return _calling(function)
         return convert(function)
+    if kind is MethodType:
+        inner = converted(function.__func__)
+        return function if inner is function.__func__ else MethodType(inner, function.__self__)
     if kind is BuiltinFunctionType:
-        return OVERLOADS.get(function, function) if type(function.__self__) is ModuleType else function
+        return OVERLOADS.get(function, function)
     if isinstance(function, type):
         return (OVERLOADS.get(function) if kind is type else None) or _constructing(function)
     return convert(function)

@@ -183,3 +183,12 @@ def assert_(condition: Any, message: Lazy) -> Any:
     data = list(text) if isinstance(text, list | tuple) else [text] if text is not None else ["assertion failed"]
     td.debugging.Assert(result, [item if isinstance(item, Tensor | Variable) else str(item) for item in data])
     return True
+
+
+def formatted(value: Any, conversion: int, how: str = "") -> Any:
+    """A replacement field of the f-string that an assertion has for a message; a tensor that has no value yet as it is, whatever the format."""
+    if symbolic(value) is not None:
+        return value
+    if conversion >= 0:
+        value = {"s": str, "r": repr, "a": ascii}[chr(conversion)](value)
+    return format(value, how)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from treadle.errors import SymbolicTensorError
 from treadle_autograph.branches import if_stmt, resume_if
 from treadle_autograph.calls import changing, converted, frame_reader
-from treadle_autograph.conditions import and_, assert_, chain, decided, if_exp, loop_truth, not_, or_, truth
+from treadle_autograph.conditions import and_, assert_, chain, decided, formatted, if_exp, loop_truth, not_, or_, truth
 from treadle_autograph.definedness import defined
 from treadle_autograph.iteration import elements, is_staged, iterate
 from treadle_autograph.loops import for_stmt, resume_while, while_stmt
@@ -24,6 +24,7 @@ __all__ = [
     "defined",
     "elements",
     "for_stmt",
+    "formatted",
     "frame_reader",
     "if_exp",
     "if_stmt",

@@ -5,23 +5,28 @@ Eager ops are looked at as a tape would; a compiled graph gets a guard behind ev
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from treadle import state
+from treadle.autodiff.tape import identity_of
 from treadle.declare import FreeSpec, op, public
 from treadle.errors import InvalidArgumentError
 from treadle.graph.effects import needed_nodes
 from treadle.graph.graph import Graph, Value
-from treadle.graph.source import caller
+from treadle.graph.source import Source, caller, differentiated
+from treadle.state import LOCAL
 from treadle.tensor import Tensor
 from treadle_ops.inference import FLOATING_OR_COMPLEX, require_kind
 from treadle_ops.observers import Observer
 
 Host: TypeAlias = np.ndarray[Any, Any]
 _OWN = ("guard_numerics", "check_numerics")
+_MOST_LINES = 1 << 16
+"""Results whose lines are remembered for the way back, the latest."""
 
 
 @op("guard_numerics", effect="writes", can_fail=True)
@@ -63,6 +68,9 @@ def _range(x: Host) -> str:
 class NumericsChecker(Observer):
     """Looks at every floating-point result."""
 
+    def __init__(self) -> None:
+        self._lines: OrderedDict[int, Source] = OrderedDict()
+
     def record_op(self, op: Any, inputs: Any, attrs: dict[str, Any], outputs: Any) -> None:
         """Check the results of an eager op.
 
@@ -78,7 +86,29 @@ class NumericsChecker(Observer):
                     if not np.isfinite(array).all():
                         flat = [t for entry in inputs for t in (entry if isinstance(entry, list | tuple) else [entry])]
                         arrays = [np.asarray(t.numpy()) for t in flat if getattr(getattr(t, "dtype", None), "is_differentiable", False)]
-                        raise what_is_wrong(op.name, i, np.asarray(array), arrays, str(caller()))
+                        raise what_is_wrong(op.name, i, np.asarray(array), arrays, self._where())
+                if len(LOCAL.tapes) > 1:
+                    self._remember(output)
+
+    def _remember(self, output: Tensor) -> None:
+        """Keep the line that made a result, as its gradient may turn out bad."""
+        lines = self._lines
+        lines[identity_of(output)] = caller()
+        if len(lines) > _MOST_LINES:
+            lines.popitem(last=False)
+
+    def _where(self) -> str:
+        """The user's line; on the way back, the op that is differentiated and the line that called it."""
+        record = differentiated()
+        made = None if record is None else self._lines.get(record.results[0])
+        if made is None:
+            return str(caller())
+        return f"{made._replace(gradient=record.name)}, asked for at {caller()}"
+
+    def stop(self) -> None:
+        """See no more."""
+        self._lines = OrderedDict()
+        super().stop()
 
     def instrument(self, graph: Graph) -> None:
         """Put a guard behind every node that a result or an effect of the graph depends on."""
