@@ -237,28 +237,41 @@ class AtomicFunction:
         wanted = tuple(source.dtype.is_differentiable and any(source._id in tape._watched for tape in tapes) for source in sources)
         if not any(wanted):
             return self._call_unwatched(arguments)
-        halves = self.halves(wanted)
-        count = len(self.graph.outputs)
         if LOCAL.graph is None and len(LOCAL.tapes) == 1 and not getattr(tapes[0], "_persistent", True):
-            return self._call_once(arguments, tapes[0], halves, sources)
+            return self._call_once(arguments, tapes[0], self.halves(wanted), sources)
+        levels = self._levels(wanted, sum(2 if tape._persistent else 1 for tape in tapes))
         with state.observed_only():
-            everything = halves.forward.call(arguments)
-        outputs, computed = everything[:count], everything[count:]
-        saved = [sources[i] for i in halves.saved_inputs] + computed
+            everything = levels[-1].forward.call(arguments)
 
         def pull(cotangents: list[Any]) -> list[Any]:
-            if all(c is None for c in cotangents[count:]):
-                return halves.pull(self, cotangents[:count], outputs, saved)
-            # A derivative of the gradient reaches what was saved: differentiate the forward half, which gives that too.
-            again = halves.forward.halves(wanted)
-            redone = again.forward.call(arguments)
-            every = len(everything)
-            saved_again = [sources[i] for i in again.saved_inputs] + redone[every:]
-            return again.pull(halves.forward, cotangents, redone[:every], saved_again)
+            function = self
+            for halves in levels:
+                count = len(function.graph.outputs)
+                if all(c is None for c in cotangents[count:]):
+                    saved = [sources[i] for i in halves.saved_inputs] + [everything[i] for i in halves.saved_outputs]
+                    return halves.pull(function, cotangents[:count], everything[:count], saved)
+                function = halves.forward
+            raise self._too_high(len(levels))
 
         for tape in tapes:
             tape.record_call(self.name, sources, everything, pull, zeros=False)
-        return outputs
+        return everything[: len(self.graph.outputs)]
+
+    def _levels(self, wanted: tuple[bool, ...], order: int) -> list[Halves]:
+        """The function's halves, those of its forward half, and so on, as derivatives of that order need them; the last gives for all that the others do.
+
+        What a gradient needs of the first call is saved at the first call: effects happen once, and Variables and random draws are as they were then.
+        """
+        levels = [self.halves(wanted)]
+        while not levels[-1].is_closed and len(levels) < order:
+            levels.append(levels[-1].forward.halves(wanted))
+        return levels
+
+    def _too_high(self, order: int) -> NotImplementedError:
+        return NotImplementedError(
+            f"{self.name}: a derivative of order {order + 1} goes through this call, and the tapes that saw it ask for derivatives up to order {order}. "
+            "Let one more GradientTape enclose the call, or differentiate inside of the function"
+        )
 
     def _call_once(self, arguments: list[Any], tape: Any, halves: Halves, sources: list[Any]) -> list[Any]:
         """A call that one tape sees and differentiates once: what the way back needs stays as buffers, as nothing else can ask for it."""

@@ -13,6 +13,7 @@ from treadle.autodiff.sweep import GradientContext, Record, passed_on, sweep, ze
 from treadle.contracts.spec import is_concrete
 from treadle.conversion import to_tuples
 from treadle.functions.control_records import graph_record
+from treadle.graph.effects import has_effect
 from treadle.graph.func_graph import FuncGraph
 from treadle.graph.graph import Node, Value
 from treadle.graph.inline import inlined
@@ -34,15 +35,26 @@ class Halves:
         forward: gives the results and whatever the way back needs, nothing more.
         backward: takes cotangents, saved inputs and what ``forward`` gave besides, and gives gradients.
         saved_inputs: positions of the inputs that the way back needs.
+        saved_outputs: positions of what it needs among the results of ``forward``.
+        is_closed: whether these are results of the function already, so that its derivatives need nothing more of any order.
         has_gradient: per input of the graph.
     """
 
     def __init__(
-        self, forward: AtomicFunction, backward: AtomicFunction, saved_inputs: list[int], has_gradient: tuple[bool, ...], form: TreeDef
+        self,
+        forward: AtomicFunction,
+        backward: AtomicFunction,
+        saved_inputs: list[int],
+        saved_outputs: list[int],
+        is_closed: bool,
+        has_gradient: tuple[bool, ...],
+        form: TreeDef,
     ) -> None:
         self.forward = forward
         self.backward = backward
         self.saved_inputs = saved_inputs
+        self.saved_outputs = saved_outputs
+        self.is_closed = is_closed
         self.has_gradient = has_gradient
         self._form = form
 
@@ -102,8 +114,8 @@ def split(function: AtomicFunction, wanted: tuple[bool, ...], make: Callable[[Fu
 
     mine = set(own)
     saved: dict[Value, None] = {}
-    needed: set[Node] = set()
-    waiting = list(found)
+    needed = {node for node in joint.nodes if node not in mine and has_effect(node)}
+    waiting = found + [value for node in needed for value in node.inputs]
     while waiting:
         value = waiting.pop()
         if value.node in mine:
@@ -143,10 +155,14 @@ def split(function: AtomicFunction, wanted: tuple[bool, ...], make: Callable[[Fu
     at = {value: i for i, value in enumerate(function.graph.inputs)}
     forward.captures = [(thing, kept[inputs[at[value]]]) for thing, value in function.captures]
     forward.captured_constants = [(t, kept[values[flattened[v]]]) for t, v in function.graph.captured_constants if v in flattened]
+    results = [*outputs, *computed]
+    saved_outputs = [results.index(value) for value in computed]
     halves = Halves(
         make(forward, function.name),
         make(backward, f"gradient of {function.name}"),
         [position[value] for value in given],
+        saved_outputs,
+        all(i < len(outputs) for i in saved_outputs),
         tuple(g is not None for g in per_input),
         form,
     )

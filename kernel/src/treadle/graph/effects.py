@@ -31,5 +31,10 @@ def needed_nodes(graph: Graph, effects: Collection[str] = ("writes", "io")) -> s
     return needed
 
 
+def has_effect(node: Node) -> bool:
+    """True for what happens even if nobody reads a result: assignments, assertions, prints."""
+    return _effect(node) in ("writes", "io")
+
+
 def _effect(node: Node) -> str:
     return effect_of(node.attrs["function"].graph) if node.op is CALL else node.op.effect
