@@ -16,8 +16,8 @@ from treadle.eager.dispatch import require_open
 from treadle.errors import ShapeError
 from treadle.functions.halves import Halves, split
 from treadle.graph.func_graph import FuncGraph
-from treadle.graph.graph import Graph, Value
-from treadle.graph.inline import caller_sizes, inlined, inner_graphs, specialise
+from treadle.graph.graph import Graph, Value, inner_graphs
+from treadle.graph.inline import caller_sizes, inlined, specialise
 from treadle.graph.structural import CALL, CONDS, CONST, LOOPS
 from treadle.grappler.item import GrapplerItem
 from treadle.grappler.meta import MetaOptimizer
@@ -73,10 +73,10 @@ def optimise(item: GrapplerItem, instruments: Instruments = ()) -> list[PassRepo
     for node in list(item.graph.nodes):
         if node.op in CONDS | LOOPS:
             specialise(node)
-            for graph in inner_graphs(node):
+            for graph in inner_graphs(node.attrs):
                 for instrument in instruments:
                     instrument(graph)
-            replaced = {id(g): GrapplerItem(g.name, g, item.device) for g in inner_graphs(node)}
+            replaced = {id(g): GrapplerItem(g.name, g, item.device) for g in inner_graphs(node.attrs)}
             for inner in replaced.values():
                 reports += optimise(inner, instruments)
             node.attrs = {name: _optimised(value, replaced) for name, value in node.attrs.items()}

@@ -90,4 +90,20 @@ def graph_record(node: Node, needs: list[int], results: list[int], specs: list[A
 
 def _puller(node: Node, needs: list[int]) -> Callable[[list[Any]], list[Any]]:
     pull = PULLS[node.op]
-    return lambda cotangents: pull(node, needs, cotangents)
+    return translating(node, lambda cotangents: pull(node, needs, cotangents))
+
+
+def translating(node: Node, pull: Callable[[list[Any]], list[Any]]) -> Callable[[list[Any]], list[Any]]:
+    """A way back through a node that reads tensors of the graphs that the node was copied from."""
+    if not node.copied:
+        return pull
+
+    def run(cotangents: list[Any]) -> list[Any]:
+        translations = LOCAL.graph.translations
+        translations.append(node.copied)
+        try:
+            return pull(cotangents)
+        finally:
+            translations.pop()
+
+    return run

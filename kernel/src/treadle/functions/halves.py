@@ -12,7 +12,7 @@ from treadle import plugins, state
 from treadle.autodiff.sweep import GradientContext, Record, passed_on, sweep, zeros_for
 from treadle.contracts.spec import is_concrete
 from treadle.conversion import to_tuples
-from treadle.functions.control_records import graph_record
+from treadle.functions.control_records import graph_record, translating
 from treadle.graph.effects import has_effect
 from treadle.graph.func_graph import FuncGraph
 from treadle.graph.graph import Node, Value
@@ -144,6 +144,7 @@ def split(function: AtomicFunction, wanted: tuple[bool, ...], make: Callable[[Fu
                 joint.copy_node(node, backward, moved)
         elif node in needed and node.op is not PLACEHOLDER:
             joint.copy_node(node, backward, moved)
+    backward.captured_constants = [(tensor, moved[value]) for tensor, value in joint.captured_constants if value in moved]
     backward.outputs = [moved[v] for v in found]
 
     forward = FuncGraph(function.graph.name, function.graph.outer)
@@ -155,8 +156,10 @@ def split(function: AtomicFunction, wanted: tuple[bool, ...], make: Callable[[Fu
     at = {value: i for i, value in enumerate(function.graph.inputs)}
     forward.captures = [(thing, kept[inputs[at[value]]]) for thing, value in function.captures]
     forward.captured_constants = [(t, kept[values[flattened[v]]]) for t, v in function.graph.captured_constants if v in flattened]
-    results = [*outputs, *computed]
-    saved_outputs = [results.index(value) for value in computed]
+    place: dict[Value, int] = {}
+    for i, value in enumerate([*outputs, *computed]):
+        place.setdefault(value, i)
+    saved_outputs = [place[value] for value in computed]
     halves = Halves(
         make(forward, function.name),
         make(backward, f"gradient of {function.name}"),
@@ -215,7 +218,8 @@ def graph_gradients(
             records.append(graph_record(node, ids, outputs, specs))
             continue
         if node.op is CUSTOM:
-            records.append(Record("custom_gradient", _past_results(node.attrs["pull"], node.attrs["count"]), ids, outputs, specs))
+            pull = translating(node, _past_results(node.attrs["pull"], node.attrs["count"]))
+            records.append(Record("custom_gradient", pull, ids, outputs, specs))
             continue
         inputs = node.grouped([tensor(v) for v in node.inputs])
         flat_ids = [

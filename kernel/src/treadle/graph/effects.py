@@ -32,8 +32,8 @@ def needed_nodes(graph: Graph, effects: Collection[str] = ("writes", "io")) -> s
 
 
 def has_effect(node: Node) -> bool:
-    """True for what happens even if nobody reads a result: assignments, assertions, prints."""
-    return _effect(node) in ("writes", "io")
+    """True for what happens even if nobody reads a result: assignments, assertions, prints, random draws."""
+    return _effect(node) in ("random", "writes", "io")
 
 
 def _effect(node: Node) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
@@ -34,7 +35,7 @@ class FuncGraph(Graph):
         created: Variables made during the trace, each with the user's line.
         control: what differentiation remembers of branches and loops.
         given: placeholders to the tensors of the call that is traced; empty after the trace.
-        translations: while a copied gradient runs, values of the graph it was written in to values of this one, the outermost first.
+        translations: while the gradients of copied nodes are computed, the ``copied`` of these; the innermost last.
     """
 
     building_function = True
@@ -46,7 +47,7 @@ class FuncGraph(Graph):
         self.captures: list[tuple[Any, Value]] = []
         self.captured_constants: list[tuple[Tensor, Value]] = []
         self.created: list[tuple[Any, Source]] = []
-        self.translations: list[dict[Value, Value]] = []
+        self.translations: list[tuple[Mapping[Value, Value], ...]] = []
         self.control: dict[Node, Any] = {}
         self.given: dict[Value, Tensor] = {}
         self._captured: dict[int, tuple[Any, Value]] = {}
@@ -83,17 +84,13 @@ class FuncGraph(Graph):
             own: Value = tensor.value
             if own.node.graph is self:
                 return own
-            translated: Value = tensor.value
-            for values in reversed(self.translations):
-                translated = values.get(translated, translated)
-            if translated.node.graph is self:
-                return translated
-            graph = self.outer
-            while graph is not None and graph is not tensor.value.node.graph:
+            graph: FuncGraph | None = self
+            while graph is not None:
+                found = graph._standing_for(own)
+                if found is not None:
+                    return found if graph is self else self._capture(tensor if found is own else SymbolicTensor(found), found.spec.without_value())
                 graph = graph.outer
-            if graph is None:
-                raise leaked(tensor)
-            return self._capture(tensor, tensor.value.spec.without_value())
+            raise leaked(tensor)
         known = self._captured.get(id(tensor))
         if known is not None:
             return known[1]
@@ -107,10 +104,20 @@ class FuncGraph(Graph):
         value.node.device = device.name
         return value
 
+    def _standing_for(self, value: Value) -> Value | None:
+        """What stands in this graph for a value of the graph that it was copied from, or of its own."""
+        if value.node.graph is self:
+            return value
+        for copied in reversed(self.translations):
+            for values in copied:
+                value = values.get(value, value)
+        return value if value.node.graph is self else None
+
     def _capture(self, thing: Any, spec: Spec) -> Value:
-        known = self._captured.get(id(thing))
+        key = id(thing.value if isinstance(thing, SymbolicTensor) else thing)
+        known = self._captured.get(key)
         if known is None:
-            known = self._captured[id(thing)] = (thing, self.placeholder(spec, getattr(thing, "name", "captured").replace(":", "_")))
+            known = self._captured[key] = (thing, self.placeholder(spec, getattr(thing, "name", "captured").replace(":", "_")))
             self.captures.append(known)
         return known[1]
 

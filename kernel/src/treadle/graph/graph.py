@@ -7,7 +7,7 @@ one and, for nodes with effects, the order in which they happen.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from treadle.dims import with_symbols
 from treadle.eager.dispatch import infer
 from treadle.errors import GraphError
 from treadle.graph.source import Source, caller
-from treadle.graph.structural import CONST, CUSTOM, PLACEHOLDER, Rebased, as_constant
+from treadle.graph.structural import CALL, CONDS, CONST, CUSTOM, LOOPS, PLACEHOLDER, as_constant
 from treadle.shapes import TensorShape
 from treadle.symbolic import default_session
 
@@ -88,11 +88,12 @@ class Node:
         control: nodes that must have run before.
         device: where it must run, or None.
         source: the user's line.
+        copied: for a copy whose gradient reads tensors of the graph that was copied, what stands for the values of that; the first copying first.
         serial: unique within the graph.
         label: a name given by hand, or None.
     """
 
-    __slots__ = ("attrs", "control", "device", "graph", "inputs", "label", "next", "op", "outputs", "previous", "serial", "source", "splits")
+    __slots__ = ("attrs", "control", "copied", "device", "graph", "inputs", "label", "next", "op", "outputs", "previous", "serial", "source", "splits")
 
     def __init__(self, graph: Graph, op: Op, inputs: list[Value], attrs: dict[str, Any], splits: tuple[int, ...] | None, source: Source) -> None:
         self.graph = graph
@@ -102,6 +103,7 @@ class Node:
         self.splits = splits
         self.outputs: list[Value] = []
         self.control: tuple[Node, ...] = ()
+        self.copied: tuple[Mapping[Value, Value], ...] = ()
         self.device: str | None = None
         self.source = source
         self.serial = graph.next_serial()
@@ -150,6 +152,7 @@ class Graph:
     Attributes:
         name: for messages.
         inputs: the values of the placeholders, in the order of the call.
+        has_own_gradients: whether gradients that the user wrote are inside, in functions that it calls too.
     """
 
     def __init__(self, name: str) -> None:
@@ -159,6 +162,7 @@ class Graph:
         self._first: Node | None = None
         self._last: Node | None = None
         self._count = 0
+        self.has_own_gradients = False
         self._input_names: dict[str, int] = {}
         self._constants: dict[Any, Value] = {}
         self._constant_keys: dict[Node, list[Any]] = {}
@@ -231,6 +235,8 @@ class Graph:
             node.device = before.device
         for value in inputs:
             value.uses[node] = None
+        if _has_own_gradients(op, attrs):
+            self.has_own_gradients = True
         self._link(node, before)
         return node
 
@@ -362,8 +368,18 @@ class Graph:
             self.copy_node(node, target, values)
         return values
 
-    def copy_node(self, node: Node, target: Graph, values: dict[Value, Value], before: Node | None = None) -> None:
-        """Copy one node into ``target``, at its end or ``before`` a node of it, reading and adding to ``values``."""
+    def copy_node(
+        self, node: Node, target: Graph, values: dict[Value, Value], before: Node | None = None, around: tuple[Mapping[Value, Value], ...] = ()
+    ) -> None:
+        """Copy one node into ``target``.
+
+        Args:
+            node: of this graph.
+            target: another graph, or the same.
+            values: this graph's values to the target's; read, and added to.
+            before: a node of the target to put the copy before, instead of at the end.
+            around: what stands for the values of the graphs that this one was traced in, to be looked up in that order.
+        """
         if node.op is PLACEHOLDER:
             if node.outputs[0] not in values:
                 copy = values[node.outputs[0]] = target.placeholder(node.outputs[0].spec, node.attrs["name"])
@@ -372,19 +388,18 @@ class Graph:
         if node.op is CONST:
             values[node.outputs[0]] = target.adopt_constant(node.attrs["value"], node.source)
             return
-        attrs = dict(node.attrs)
-        if node.op is CUSTOM:
-            attrs["pull"] = Rebased(attrs["pull"], values)
         copied = target.add(
             node.op,
             [values[v] for v in node.inputs],
-            attrs,
+            dict(node.attrs),
             splits=node.splits,
             specs=[v.spec for v in node.outputs],
             before=before,
             source=node.source,
         )
         copied.device = node.device
+        if _has_own_gradients(node.op, node.attrs):
+            copied.copied = (*node.copied, values, *around)
         values.update(zip(node.outputs, copied.outputs, strict=True))
 
     def copy(self) -> tuple[Graph, dict[Value, Value]]:
@@ -397,6 +412,21 @@ class Graph:
 
     def __repr__(self) -> str:
         return f"<graph {self.name!r}: {self._count} nodes>"
+
+
+def inner_graphs(attrs: Mapping[str, Any]) -> list[Graph]:
+    """The graphs in the attributes of a call, a branch or a loop."""
+    found = []
+    for value in attrs.values():
+        for item in value if isinstance(value, tuple) else (value,):
+            graph = getattr(item, "graph", item)
+            if isinstance(graph, Graph):
+                found.append(graph)
+    return found
+
+
+def _has_own_gradients(op: Op, attrs: Mapping[str, Any]) -> bool:
+    return op is CUSTOM or (op in _CALLING and any(graph.has_own_gradients for graph in inner_graphs(attrs)))
 
 
 def _digest(array: np.ndarray[Any, Any]) -> Any:
@@ -413,3 +443,4 @@ def _no_infer() -> None:
 
 _RETURN = Op("return", _no_infer, structural=True, effect="io")
 _GONE: Any = None
+_CALLING = frozenset({CALL, *CONDS, *LOOPS})

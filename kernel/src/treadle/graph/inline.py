@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from treadle.dims import Dim, Size
-from treadle.graph.graph import Graph, Node, Value
+from treadle.graph.graph import Graph, Node, Value, inner_graphs
 from treadle.graph.structural import CALL, CONDS, CUSTOM, LOOPS
 
 
@@ -17,24 +18,32 @@ def inlined(graph: Graph, differentiable: bool = False) -> tuple[Graph, dict[Val
         differentiable: keep the nodes that only say what the user's gradients are.
     """
     twin = Graph(graph.name)
-    values = _copy(graph, twin, {}, differentiable)
+    values = _copy(graph, twin, {}, differentiable, ())
     twin.inputs = [values[v] for v in graph.inputs]
     twin.outputs = [values[v] for v in graph.outputs]
     return twin, values
 
 
-def _copy(graph: Graph, target: Graph, values: dict[Value, Value], differentiable: bool, sizes: dict[Dim, Size] | None = None) -> dict[Value, Value]:
-    """Copy a graph's nodes; ``sizes`` are those that the graph's symbols have where it is called."""
+def _copy(
+    graph: Graph,
+    target: Graph,
+    values: dict[Value, Value],
+    differentiable: bool,
+    around: tuple[Mapping[Value, Value], ...],
+    sizes: dict[Dim, Size] | None = None,
+) -> dict[Value, Value]:
+    """Copy a graph's nodes; ``around`` is as for ``Graph.copy_node``, ``sizes`` are those that the graph's symbols have where it is called."""
     for node in graph.nodes:
         if node.op is CALL:
             callee: Graph = node.attrs["function"].graph
             given = [values[v] for v in node.inputs]
-            inner = _copy(callee, target, dict(zip(callee.inputs, given, strict=True)), differentiable, caller_sizes(callee, given))
+            bound = dict(zip(callee.inputs, given, strict=True))
+            inner = _copy(callee, target, bound, differentiable, (*node.copied, values, *around), caller_sizes(callee, given))
             values.update(zip(node.outputs, [inner[v] for v in callee.outputs], strict=True))
         elif node.op is CUSTOM and not differentiable:
             values.update(zip(node.outputs, [values[v] for v in node.inputs[: node.attrs["count"]]], strict=True))
         else:
-            graph.copy_node(node, target, values)
+            graph.copy_node(node, target, values, around=around)
             if not differentiable and node.op in CONDS | LOOPS:
                 copy = values[node.outputs[0]].node if node.outputs else target.last
                 copy.attrs = {name: _bare(value) for name, value in copy.attrs.items()}
@@ -68,22 +77,11 @@ def splice(inner: Graph, inputs: list[Value], before: Node) -> list[Value]:
     return [values[v] for v in inner.outputs]
 
 
-def inner_graphs(node: Node) -> list[Graph]:
-    """The graphs in the attributes of a branch or loop."""
-    found = []
-    for value in node.attrs.values():
-        for item in value if isinstance(value, tuple) else (value,):
-            graph = getattr(item, "graph", item)
-            if isinstance(graph, Graph):
-                found.append(graph)
-    return found
-
-
 def specialise(node: Node) -> None:
     """Put the constants that a branch or loop reads, and does not change, into its graphs."""
     first = node.attrs["carried"] if node.op in LOOPS else 0
     given = node.inputs[1:] if node.op in CONDS else node.inputs
-    for graph in inner_graphs(node):
+    for graph in inner_graphs(node.attrs):
         for value, placeholder in zip(given[first:], graph.inputs[first:], strict=False):
             if value.constant is not None and placeholder.uses:
                 graph.replace(placeholder, graph.adopt_constant(value.constant))

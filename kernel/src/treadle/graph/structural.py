@@ -14,7 +14,6 @@ from treadle.contracts.op import EFFECTS, Op
 from treadle.contracts.spec import Spec
 from treadle.conversion import to_tuples
 from treadle.dtypes import from_numpy
-from treadle.state import LOCAL
 
 _LARGEST_VALUE = 64
 
@@ -95,23 +94,6 @@ CONDS, LOOPS = frozenset(COND.values()), frozenset(LOOP.values())
 """Branches and loops, one op per effect of what is inside."""
 
 OPS = {op.name: op for op in (CONST, PLACEHOLDER, READ, ASSIGN, CALL, CUSTOM, NOTHING, NO_OP, *COND.values(), *LOOP.values())}
-
-
-class Rebased:
-    """A way back whose tensors belong to a graph that was copied; ``values`` says to what in the copy."""
-
-    def __init__(self, pull: Any, values: dict[Any, Any]) -> None:
-        self._pull = pull
-        self._values = values
-
-    def __call__(self, cotangents: list[Any]) -> list[Any]:
-        translations = LOCAL.graph.translations
-        translations.append(self._values)
-        try:
-            result: list[Any] = self._pull(cotangents)
-            return result
-        finally:
-            translations.pop()
 
 
 def as_constant(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:

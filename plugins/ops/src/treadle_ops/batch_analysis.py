@@ -6,8 +6,7 @@ from treadle.contracts.batching import rule_of
 from treadle.contracts.op import Op
 from treadle.contracts.spec import Spec
 from treadle.dims import Dim, known_equal
-from treadle.graph.graph import Graph, Node, Value
-from treadle.graph.inline import inner_graphs
+from treadle.graph.graph import Graph, Node, Value, inner_graphs
 from treadle.graph.structural import CALL, CONDS, LOOPS, PLACEHOLDER
 from treadle_ops.tensor_lists import tensor_list_reserve
 
@@ -15,7 +14,7 @@ from treadle_ops.tensor_lists import tensor_list_reserve
 def effect_without_rule(graph: Graph) -> Op | None:
     """An op of the graph that changes something outside it, in an order that only a loop keeps; None if there is none."""
     for node in graph.nodes:
-        inner = [node.attrs["function"].graph] if node.op is CALL else inner_graphs(node) if node.op in CONDS | LOOPS else []
+        inner = inner_graphs(node.attrs) if node.op is CALL or node.op in CONDS | LOOPS else []
         for found in map(effect_without_rule, inner):
             if found is not None:
                 return found

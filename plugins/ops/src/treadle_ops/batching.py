@@ -22,7 +22,7 @@ from treadle.functions.loops import while_loop
 from treadle.graph.effects import needed_nodes
 from treadle.graph.func_graph import FuncGraph
 from treadle.graph.graph import Node, Value
-from treadle.graph.structural import CALL, CONDS, CONST, CUSTOM, LOOPS, NOTHING, READ, Rebased
+from treadle.graph.structural import CALL, CONDS, CONST, CUSTOM, LOOPS, NOTHING, READ
 from treadle.symbolic import SymbolicTensor
 from treadle.tensor import Tensor
 from treadle.variable import Variable
@@ -177,7 +177,7 @@ class Batch:
 
     def _with_own_gradient(self, node: Node, operands: list[Operand], known: dict[Value, Operand]) -> list[Operand]:
         count, pull = node.attrs["count"], node.attrs["pull"]
-        if isinstance(pull, Rebased):
+        if node.copied:
             raise UnbatchableError(node.op, GRADIENT)
         results, sources = operands[:count], operands[count:]
 
