@@ -211,7 +211,6 @@ class Record:
         self.specs = specs
         self.zeros = zeros
 
-
     @property
     def source(self) -> Source | None:
         """The line that made the call, if that is known."""

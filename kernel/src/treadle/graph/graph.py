@@ -93,7 +93,22 @@ class Node:
         label: a name given by hand, or None.
     """
 
-    __slots__ = ("attrs", "control", "copied", "device", "graph", "inputs", "label", "next", "op", "outputs", "previous", "serial", "source", "splits")
+    __slots__ = (
+        "attrs",
+        "control",
+        "copied",
+        "device",
+        "graph",
+        "inputs",
+        "label",
+        "next",
+        "op",
+        "outputs",
+        "previous",
+        "serial",
+        "source",
+        "splits",
+    )
 
     def __init__(self, graph: Graph, op: Op, inputs: list[Value], attrs: dict[str, Any], splits: tuple[int, ...] | None, source: Source) -> None:
         self.graph = graph
