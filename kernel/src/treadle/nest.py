@@ -28,6 +28,18 @@ class _Keys(tuple[Any, ...]):
     order: tuple[Any, ...]
 
 
+class _TypedKeys(_Keys):
+    """The same for keys among which are numbers: 1, True and 1.0 are three keys here, though Python holds them equal."""
+
+    def __eq__(self, other: object) -> bool:
+        return tuple.__eq__(self, other) is True and list(map(type, self)) == list(map(type, other))  # type: ignore[call-overload]  # a tuple
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    __hash__ = tuple.__hash__
+
+
 def _sorted_keys(mapping: Mapping[Any, Any]) -> tuple[Any, ...]:
     order = tuple(mapping)
     try:
@@ -36,9 +48,10 @@ def _sorted_keys(mapping: Mapping[Any, Any]) -> tuple[Any, ...]:
         raise TypeError(
             f"nest: a {type(mapping).__name__} needs keys that sort, so that its leaves have an order; keys: {list(order)!r} ({exc})"
         ) from exc
-    if len(keys) < 2 or (found := tuple(keys)) == order:
+    is_text = all(type(key) is str for key in order)
+    if is_text and (len(keys) < 2 or keys == list(order)):
         return order
-    result = _Keys(found)
+    result = (_Keys if is_text else _TypedKeys)(keys)
     result.order = order
     return result
 

@@ -3242,8 +3242,8 @@ def vectorized_map(fn: Callable[..., Any], elems: Any, fallback_to_while_loop: b
     """Apply a function to every element of tensors, all at once.
 
     The function is traced for one element; then each op of the trace runs on the whole batch, by its batching rule. An op without a rule runs once
-    per element, in a loop, while the rest stays batched. Effects such as assignments keep the order of a loop: a function that has any runs once
-    per element as a whole. Random draws are other ones for every element.
+    per element, in a loop, while the rest stays batched. Effects such as assignments keep the order of a loop: a function that has any, or whose
+    ``td.custom_gradient`` has, runs once per element as a whole. Random draws are other ones for every element.
 
     Args:
         fn: a function of one element, which has the structure of ``elems``.

@@ -82,3 +82,14 @@ def test_copies_of_arguments_may_be_changed(tf, toy):
         return toy.mul(items[0], float(items[-1]))
 
     assert float(f({"n": 1, "items": [tf.constant(2.0)]})) == 10.0
+
+
+@pytest.mark.parametrize("by_keyword", [False, True])
+def test_the_order_of_a_dicts_keys_does_not_matter(tf, toy, by_keyword):
+    def parts(d):
+        return d["a"][0], d["b"][0], d["c"][0]
+
+    f = tf.function(lambda **d: parts(d)) if by_keyword else tf.function(parts)
+    one, other = [tf.constant(1.0)], [tf.constant(5.0)]
+    for d in ({"a": one, "b": other, "c": one}, {"b": one, "a": other, "c": one}, {"c": other, "b": other, "a": one}, {"b": one, "c": one, "a": one}):
+        assert [float(x) for x in (f(**d) if by_keyword else f(d))] == [float(x) for x in parts(d)]

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import collections
 import copy
+import datetime
+import decimal
+import fractions
 import functools
 import inspect
+import pathlib
 import pickle
 import sys
 import types
@@ -332,3 +337,102 @@ def test_variables_of_an_input_signature_may_be_left_out_of_args(tf, toy):
         return toy.add(toy.mul(x, scale), y)
 
     assert float(f(4.0, 1.0)) == float(f(4.0, w, 1.0)) == 9.0
+
+
+VALUES = [
+    lambda: frozenset({1, "a"}),
+    lambda: {2, 3},
+    lambda: bytearray(b"ab"),
+    lambda: decimal.Decimal("1.0"),
+    lambda: fractions.Fraction(1, 3),
+    lambda: pathlib.Path("a/b"),
+    lambda: datetime.date(2020, 1, 2),
+    lambda: np.complex128(1 + 2j),
+    lambda: 1 + 2j,
+    lambda: slice(0, np.int64(3)),
+    lambda: collections.deque([1, 2]),
+]
+
+
+@pytest.mark.parametrize("make", VALUES, ids=lambda make: type(make()).__name__)
+def test_equal_values_share_a_trace(tf, toy, make):
+    f = tf.function(lambda value, x: x)
+    for _ in range(3):
+        f(make(), tf.constant(1.0))
+    assert f.experimental_get_tracing_count() == 1
+    assert "float32" in f.concrete_functions()[0].pretty_printed_signature()
+
+
+def test_values_that_are_equal_and_differ_do_not_share_a_trace(tf, toy):
+    f = tf.function(lambda value, x: x)
+    pairs = [
+        ({1: 2}, {True: 2}, {1.0: 2}),
+        (slice(0, 1), slice(False, True)),
+        (decimal.Decimal("1.0"), decimal.Decimal("1.00")),
+        (complex(0, 0.0), complex(0, -0.0)),
+        ({1}, {True}, {1.0}),
+    ]
+    for values in pairs:
+        before = f.experimental_get_tracing_count()
+        for value in (*values, *values):
+            f(value, tf.constant(1.0))
+        assert f.experimental_get_tracing_count() - before == len(values), values
+    types = tf.function(lambda d: tf.constant([bool, int, float].index(type(next(iter(d))))))
+    assert [int(types({key: tf.constant(1.0)})) for key in (1, True, 1.0, 1)] == [1, 0, 2, 1]
+
+
+def test_what_is_changed_between_calls_is_seen(tf, toy):
+    f = tf.function(lambda s: tf.constant(len(s)))
+    numbers = {1, 2}
+    assert int(f(numbers)) == 2
+    numbers.add(3)
+    assert int(f(numbers)) == 3
+    factors = [2.0]
+    g = tf.function(lambda p, x: p(x))
+    partial = functools.partial(lambda x, k: toy.mul(x, k[0]), k=factors)
+    assert float(g(partial, tf.constant(1.0))) == 2.0
+    factors[0] = 5.0
+    assert float(g(partial, tf.constant(1.0))) == 5.0
+
+
+@pytest.mark.parametrize("end", [[1], 1.5, "tensor"])
+def test_a_slice_with_other_ends_than_integers_is_refused(tf, toy, end):
+    f = tf.function(lambda s, x: x)
+    with pytest.raises(TypeError, match=r"a slice with .* cannot be an argument of a traced function"):
+        f(slice(tf.constant(1) if end == "tensor" else end, 3), tf.constant(1.0))
+
+
+def test_a_trace_for_unknown_sizes_serves_calls(tf, toy):
+    f = tf.function(lambda x: toy.add(x, x))
+    concrete = f.get_concrete_function(tf.TensorSpec([None]))
+    assert f(tf.constant([1.0, 2.0])).numpy().tolist() == [2.0, 4.0]
+    assert f.get_concrete_function(tf.constant([1.0])) is concrete
+    assert f.experimental_get_tracing_count() == 1
+    f(tf.constant([[1.0]]))
+    assert f.experimental_get_tracing_count() == 2
+
+
+def test_the_only_trace_is_the_concrete_function(tf, toy):
+    f = tf.function(lambda x: toy.add(x, x))
+    with pytest.raises(TypeError, match="missing a required argument"):
+        f.get_concrete_function()
+    f(tf.constant(1.0))
+    assert f.get_concrete_function() is f.concrete_functions()[0]
+
+
+def test_a_spec_for_any_number_of_arguments_is_refused(tf, toy):
+    def f(x, *rest: td.TensorSpec([])):
+        return x
+
+    with pytest.raises(ValueError, match=r"the annotation of \*rest"):
+        tf.function(f)(tf.constant(1.0))
+
+
+def test_a_function_that_calls_itself_without_end_says_so(tf, toy):
+    @tf.function
+    def f(n):
+        return f(n + 1)
+
+    with pytest.raises(RecursionError) as caught:
+        f(1)
+    assert "'f' was being traced" in caught.value.__notes__[0]

@@ -239,3 +239,34 @@ def test_warnings_point_at_the_users_line(tf, toy):
     with pytest.warns(UserWarning, match="must be floating") as caught, tf.GradientTape() as tape:
         tape.watch(tf.constant(1))
     assert caught[0].filename == __file__
+
+
+def test_a_custom_gradient_takes_its_arguments_by_keyword(tf, toy):
+    @tf.custom_gradient
+    def scaled(x, y=1.0):
+        return toy.mul(x, y), lambda g: (toy.mul(g, 10.0), toy.mul(g, 20.0))
+
+    @tf.custom_gradient
+    def by_name(x, *, w):
+        return toy.mul(x, w), lambda g: toy.mul(g, 7.0)
+
+    @tf.custom_gradient
+    def both(x, *, w):
+        return toy.mul(x, w), lambda g: (toy.mul(g, 7.0), toy.mul(g, 8.0))
+
+    def slopes(f, x, w):
+        with tf.GradientTape() as tape:
+            tape.watch([x, w])
+            y = f(x, w)
+        return [None if g is None else float(g) for g in tape.gradient(y, [x, w])]
+
+    x, w = tf.constant(2.0), tf.constant(3.0)
+    for f, want in (
+        (lambda x, w: scaled(y=w, x=x), [10.0, 20.0]),
+        (lambda x, w: by_name(x=x, w=w), [7.0, None]),
+        (lambda x, w: both(w=w, x=x), [7.0, 8.0]),
+    ):
+        assert slopes(f, x, w) == want
+        assert slopes(tf.function(f), x, w) == want
+    with pytest.raises(TypeError, match="unexpected keyword argument 'z'"):
+        scaled(x, z=1.0)

@@ -61,3 +61,36 @@ def test_traces_by_keyword_and_for_varying_sizes_count_too(tf, toy, three):
 def test_a_limit_that_is_none_is_refused():
     with pytest.raises(ValueError, match="most_traces is 0"):
         settings.override(most_traces=0)
+
+
+@pytest.mark.parametrize("options", [{}, {"reduce_retracing": True}, {"input_signature": True}], ids=str)
+def test_traces_go_with_the_objects_that_they_are_for(tf, toy, options):
+    class Box:
+        def __init__(self):
+            self.v = tf.Variable(2.0)
+
+    if options.get("input_signature"):
+        options = {"input_signature": [tf.TensorSpec([])]}
+    f = tf.function(lambda x, box=None, boxes=(): toy.mul(x, box.v), **options)
+    variables = []
+    for _ in range(3):
+        box = Box()
+        variables.append(weakref.ref(box.v))
+        assert float(f(tf.constant(3.0), box)) == float(f(tf.constant(3.0), box, {box})) == 6.0
+        assert len(f.concrete_functions()) == 2
+        del box
+        gc.collect()
+        assert f.concrete_functions() == []
+    assert [v() for v in variables] == [None] * 3
+
+
+def test_a_variable_that_was_an_argument_is_not_kept(tf, toy):
+    f = tf.function(lambda w: toy.add(w, w))
+    w = tf.Variable(2.0)
+    assert float(f(w)) == 4.0
+    reference = weakref.ref(w)
+    del w
+    gc.collect()
+    assert reference() is None
+    assert float(f(tf.Variable(3.0))) == 6.0
+    assert f.experimental_get_tracing_count() == 1

@@ -389,5 +389,5 @@ def test_the_message_of_an_assertion_on_python_values_is_pythons():
         assert n < 3, f"n is {n:>5} {'a'!r}"
         return x
 
-    with pytest.raises(AssertionError, match="^n is     7 'a'$"):
+    with pytest.raises(AssertionError, match=r"^n is     7 'a'$"):
         f(td.constant(1), 7)

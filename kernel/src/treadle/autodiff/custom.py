@@ -22,8 +22,9 @@ def custom_gradient(f: Callable[..., Any] | None = None) -> Any:
     """Give a function a gradient of its own (TensorFlow's ``tf.custom_gradient``).
 
     Args:
-        f: ``f(*args, **kwargs) -> (result, grad)``, with ``grad(*upstream) -> gradients of args``. If ``f`` reads trainable Variables, ``grad``
-            must also take ``variables=None`` and give ``(gradients of args, gradients of variables)``.
+        f: ``f(*args, **kwargs) -> (result, grad)``, with ``grad(*upstream) -> gradients of args``, in the order of the parameters however they are
+            given. Parameters that can be given by keyword only may be left out of the gradients, and then have none. If ``f`` reads trainable
+            Variables, ``grad`` must also take ``variables=None`` and give ``(gradients of args, gradients of variables)``.
 
     Returns:
         A function that gives the result.
@@ -34,9 +35,13 @@ def custom_gradient(f: Callable[..., Any] | None = None) -> Any:
     if f is None:
         return custom_gradient
     function = f
+    signature = _signature(function)
 
     @functools.wraps(function)
     def decorated(*args: Any, **kwargs: Any) -> Any:
+        if kwargs and signature is not None:
+            bound = signature.bind(*args, **kwargs)
+            args, kwargs = bound.args, bound.kwargs
         with_tensors = [convert_to_tensor(a) if _is_tensor_like(a) else a for a in args]
         with GradientTape() as watcher:  # tapes outside see the body too: the gradient may read what it computed
             pair = function(*with_tensors, **kwargs)
@@ -54,7 +59,9 @@ def custom_gradient(f: Callable[..., Any] | None = None) -> Any:
                 "(gradients of the arguments, gradients of the variables)"
             )
         leaves = nest.flatten(with_tensors)
-        sources = [leaf for leaf in leaves if isinstance(leaf, Operators)]
+        by_position = [leaf for leaf in leaves if isinstance(leaf, Operators)]
+        by_name = [leaf for leaf in nest.flatten(list(kwargs.values())) if isinstance(leaf, Operators)]
+        sources = by_position + by_name
 
         def pull(upstream: list[Any]) -> list[Any]:
             if variables:
@@ -62,6 +69,8 @@ def custom_gradient(f: Callable[..., Any] | None = None) -> Any:
             else:
                 given, of_variables = gradient(*upstream), []
             flat = nest.flatten(given) if isinstance(given, list | tuple | dict) else [given]
+            if len(flat) == len(by_position):
+                flat += [None] * len(by_name)
             if len(flat) != len(sources):
                 raise InvalidArgumentError(f"the gradient function of {function.__name__!r} gives {len(flat)} gradients for {len(sources)} arguments")
             return [_fitting(g, source, function.__name__) for g, source in zip([*flat, *of_variables], [*sources, *variables], strict=True)]
@@ -99,6 +108,13 @@ def _fitting(gradient: Any, source: Any, name: str) -> Any:
             f"of shape {source.shape}"
         )
     return tensor
+
+
+def _signature(function: Callable[..., Any]) -> inspect.Signature | None:
+    try:
+        return inspect.signature(function)
+    except (TypeError, ValueError):
+        return None
 
 
 def _is_tensor_like(value: Any) -> bool:

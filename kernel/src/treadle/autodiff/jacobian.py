@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -40,7 +40,8 @@ def jacobian(tape: Any, target: Any, sources: Any, unconnected: Any, at_once: bo
         count = math.prod(shape)
         rows = _swept(tape, target, flat_sources, reshape(_unit_vectors(count, target.dtype), (count, *shape)), count, at_once)
     else:
-        rows = _swept_for_each(tape, target, flat_sources, shape)
+        count = registry.role("shape")(reshape(target, (-1,)))[0]
+        rows = _swept_for_each(tape, target, flat_sources, count, lambda i: reshape(registry.role("one_hot")(i, count, target.dtype), shape))
     is_empty = isinstance(shape, tuple) and 0 in shape
     results = []
     for source, row in zip(flat_sources, rows, strict=True):
@@ -58,32 +59,46 @@ def batch_jacobian(tape: Any, target: Any, source: Any, unconnected: Any, at_onc
     (batch, inner), (source_batch, source_inner) = _of_rows(target, "target"), _of_rows(source, "source")
     if None not in (batch, source_batch) and batch != source_batch:
         raise ShapeError(f"batch_jacobian: target of shape {target.shape} and source of shape {source.shape} must share their first size")
-    reshape, count = registry.role("reshape"), math.prod(inner)
-    rows = batch if batch is not None else registry.role("shape")(target)[0]
-    seeds = registry.role("broadcast_to")(reshape(_unit_vectors(count, target.dtype), (count, 1, *inner)), _joined((count,), _sizes(target)))
-    (row,) = _swept(tape, target, [source], seeds, count, at_once and batch is not None)
-    full = [rows, *inner, *source_inner]
+    reshape, zeros = registry.role("reshape"), registry.role("zeros")
+    sizes, source_sizes = _sizes(target), _sizes(source)
+    full = _joined(sizes, source_sizes[1:])
+    count = _product(inner, sizes[1:])
+    if isinstance(count, int):
+        seeds = registry.role("broadcast_to")(reshape(_unit_vectors(count, target.dtype), (count, 1, *inner)), _joined((count,), sizes))
+        (row,) = _swept(tape, target, [source], seeds, count, at_once and batch is not None)
+    else:
+
+        def seed(i: Any) -> Any:
+            unit = reshape(registry.role("one_hot")(i, count, target.dtype), _joined((1,), sizes[1:]))
+            return registry.role("broadcast_to")(unit, sizes)
+
+        (row,) = _swept_for_each(tape, target, [source], count, seed)
     if row is None:
-        return registry.role("zeros")(full, source.dtype) if unconnected.value == "zero" or not count else None
-    by_batch = registry.role("transpose")(reshape(row, [count, rows, math.prod(source_inner)]), perm=(1, 0, 2))
+        return zeros(full, source.dtype) if unconnected.value == "zero" or (isinstance(count, int) and not count) else None
+    by_batch = registry.role("transpose")(reshape(row, [count, sizes[0], _product(source_inner, source_sizes[1:])]), perm=(1, 0, 2))
     return reshape(by_batch, full)
 
 
-def _of_rows(tensor: Any, what: str) -> tuple[int | None, tuple[int, ...]]:
-    """The first size, None if it is not known while tracing, and the others.
+def _of_rows(tensor: Any, what: str) -> tuple[int | None, tuple[int | None, ...]]:
+    """The first size and the others, None for those that are not known while tracing.
 
     Raises:
         ShapeError: the tensor is a scalar.
-        InvalidArgumentError: one of the others is not known.
+        InvalidArgumentError: not even their number is known.
     """
     if tensor.shape.rank == 0:
         raise ShapeError(f"batch_jacobian: the {what} is a scalar; it must have an axis for the batch")
-    if tensor.shape.rank is None or None in tensor.shape.as_list()[1:]:
-        raise InvalidArgumentError(
-            f"batch_jacobian: the {what} has the shape {tensor.shape}; all sizes but the first must be known while tracing. Use set_shape, or reshape"
-        )
+    if tensor.shape.rank is None:
+        raise InvalidArgumentError(f"batch_jacobian: the rank of the {what} must be known while tracing. Use set_shape, or reshape")
     first, *others = tensor.shape.as_list()
     return first, tuple(others)
+
+
+def _product(known: tuple[int | None, ...], sizes: Any) -> Any:
+    """How many elements there are with these sizes: a number, or a scalar tensor if one is not known while tracing."""
+    if None not in known:
+        return math.prod(known)
+    return math.prod([sizes[i] if size is None else size for i, size in enumerate(known)])
 
 
 def _unit_vectors(count: int, dtype: Any) -> Any:
@@ -122,14 +137,13 @@ def _swept(tape: Any, target: Any, sources: list[Any], seeds: Any, count: int, a
     return [found.get(i) for i in range(len(sources))]
 
 
-def _swept_for_each(tape: Any, target: Any, sources: list[Any], shape: Any) -> list[Any]:
-    """The same for the unit vectors of a target whose size is not known while tracing."""
-    reshape, zeros_like = registry.role("reshape"), registry.role("zeros_like")
-    count = registry.role("shape")(reshape(target, (-1,)))[0]
+def _swept_for_each(tape: Any, target: Any, sources: list[Any], count: Any, seed: Callable[[Any], Any]) -> list[Any]:
+    """The same for as many seeds as a scalar tensor says, one after the other, as for a target whose size is not known while tracing."""
+    zeros_like = registry.role("zeros_like")
     connected = [False] * len(sources)
 
     def sweep(i: Any) -> list[Any]:
-        gradients = tape.gradient(target, sources, reshape(registry.role("one_hot")(i, count, target.dtype), shape))
+        gradients = tape.gradient(target, sources, seed(i))
         connected[:] = [g is not None for g in gradients]
         values = [s.value() if callable(getattr(s, "value", None)) else s for s in sources]
         return [zeros_like(v) if g is None else dense(g) for g, v in zip(gradients, values, strict=True)]

@@ -263,7 +263,7 @@ class GradientTape:
         unconnected = unconnected_gradients if type(unconnected_gradients) is UnconnectedGradients else UnconnectedGradients(unconnected_gradients)
         if self._recording and not self._persistent:
             self._pop()
-        targets = [target] if isinstance(target, Operators) else nest.flatten(target, expand_composites=True)
+        targets = [target] if isinstance(target, Operators) else nest.flatten(target)
         is_flat = type(sources) is list and all(isinstance(s, Operators) for s in sources)
         wanted: list[Any] = sources if is_flat else [sources] if isinstance(sources, Operators) else nest.flatten(sources)
         for source in () if is_flat else wanted:
@@ -272,6 +272,8 @@ class GradientTape:
         seeds = [None] * len(targets) if output_gradients is None else nest.flatten(output_gradients)
         if len(seeds) != len(targets):
             raise InvalidArgumentError(f"output_gradients has {len(seeds)} entries for {len(targets)} targets; give one for each")
+        if not all(isinstance(t, Operators) for t in targets):
+            targets, seeds = _taken_apart(targets, seeds)
         found = self._sweep(targets, wanted, seeds)
         results = [found.get(source._id) for source in wanted]
         if unconnected is UnconnectedGradients.ZERO:
@@ -344,6 +346,27 @@ class GradientTape:
         from treadle.autodiff.jacobian import batch_jacobian
 
         return batch_jacobian(self, target, source, UnconnectedGradients(unconnected_gradients), experimental_use_pfor)
+
+
+def _taken_apart(targets: list[Any], seeds: list[Any]) -> tuple[list[Any], list[Any]]:
+    """Targets that stand for one tensor and are made of several as these, and what cotangents of the whole are for the parts."""
+    parts: list[Any] = []
+    of_parts: list[Any] = []
+    for target, seed in zip(targets, seeds, strict=True):
+        pieces = [target] if isinstance(target, Operators) else nest.flatten(target, expand_composites=True)
+        parts += pieces
+        if isinstance(target, Operators):
+            of_parts.append(seed)
+        elif seed is None or not isinstance(seed, Tensor):
+            of_parts += [None] * len(pieces) if seed is None else nest.flatten(seed, expand_composites=True)
+        else:
+            floats = [piece for piece in pieces if piece.dtype.is_differentiable]
+            with GradientTape(watch_accessed_variables=False) as tape:
+                tape.watch(floats)
+                whole = target.__treadle_tensor__()
+            found = iter(tape.gradient(whole, floats, seed))
+            of_parts += [next(found) if piece.dtype.is_differentiable else None for piece in pieces]
+    return parts, of_parts
 
 
 def _ones_like(target: Any) -> Any:

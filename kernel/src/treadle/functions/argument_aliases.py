@@ -5,6 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from treadle import nest
+
+
+def _children(structure: Any) -> Any:
+    """What is in a list, tuple or dict, in the order in which leaves are: that of a dict's sorted keys."""
+    return [child for _, child in nest.items(structure)] if type(structure) is dict else structure
+
 
 def containers(structure: Any) -> Iterator[Any]:
     """The lists and dicts in nested lists, tuples and dicts, outer ones first."""
@@ -12,7 +19,7 @@ def containers(structure: Any) -> Iterator[Any]:
     if kind is list or kind is dict:
         yield structure
     if kind is list or kind is tuple or kind is dict:
-        for child in structure.values() if kind is dict else structure:
+        for child in _children(structure):
             yield from containers(child)
 
 
@@ -42,7 +49,9 @@ def with_aliases(structure: Any, pairs: tuple[tuple[int, int], ...]) -> Any:
         if kind is not list and kind is not dict:
             return value
         position, count = count, count + 1
-        built: Any = {key: build(child) for key, child in value.items()} if kind is dict else [build(child) for child in value]
+        built: Any = [build(child) for child in _children(value)]
+        if kind is dict:
+            built = nest.with_children(value, built)
         made[position] = made[again[position]] if position in again else built
         return made[position]
 

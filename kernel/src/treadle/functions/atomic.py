@@ -258,7 +258,7 @@ class AtomicFunction:
         return everything[: len(self.graph.outputs)]
 
     def _levels(self, wanted: tuple[bool, ...], order: int) -> list[Halves]:
-        """The function's halves, those of its forward half, and so on, as derivatives of that order need them; the last gives for all that the others do.
+        """The function's halves, those of its forward half, and so on, as derivatives of that order need them; the last gives what all others do.
 
         What a gradient needs of the first call is saved at the first call: effects happen once, and Variables and random draws are as they were then.
         """
@@ -269,8 +269,8 @@ class AtomicFunction:
 
     def _too_high(self, order: int) -> NotImplementedError:
         return NotImplementedError(
-            f"{self.name}: a derivative of order {order + 1} goes through this call, and the tapes that saw it ask for derivatives up to order {order}. "
-            "Let one more GradientTape enclose the call, or differentiate inside of the function"
+            f"{self.name}: a derivative of order {order + 1} goes through this call, and the tapes that saw it ask for derivatives up to order "
+            f"{order}. Let one more GradientTape enclose the call, or differentiate inside of the function"
         )
 
     def _call_once(self, arguments: list[Any], tape: Any, halves: Halves, sources: list[Any]) -> list[Any]:

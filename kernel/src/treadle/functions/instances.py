@@ -5,6 +5,8 @@ Instances may be equal to each other, or not hashable at all, as those of a data
 
 from __future__ import annotations
 
+import copy
+import pickle
 import weakref
 from typing import Any, Generic, TypeVar
 
@@ -51,13 +53,15 @@ class BoundFunction:
 
     Attributes:
         function: the traced function, which lives as long as the instance.
+        unbound: that of the class, which gives every instance its own.
     """
 
-    __slots__ = ("__self__", "function")
+    __slots__ = ("__self__", "function", "unbound")
 
-    def __init__(self, function: Any, instance: Any) -> None:
+    def __init__(self, function: Any, instance: Any, unbound: Any) -> None:
         self.function = function
         self.__self__ = instance
+        self.unbound = unbound
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         try:
@@ -77,8 +81,25 @@ class BoundFunction:
     def __getattr__(self, name: str) -> Any:
         return getattr(self.function, name)
 
+    def __copy__(self) -> BoundFunction:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        """The method of the copied instance."""
+        return self.unbound.__get__(copy.deepcopy(self.__self__, memo))
+
     def __reduce__(self) -> Any:
-        return getattr, (self.__self__, self.function.name)
+        """Pickled by reference, by the name that the class has for it.
+
+        Raises:
+            PicklingError: the class has none.
+        """
+        for kind in type(self.__self__).__mro__:
+            for name, thing in vars(kind).items():
+                if thing is self.unbound:
+                    return getattr, (self.__self__, name)
+        owner = type(self.__self__).__name__
+        raise pickle.PicklingError(f"the traced method {self.function.name!r} is no attribute of {owner}, so no reference leads to it")
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, BoundFunction) and self.function is other.function

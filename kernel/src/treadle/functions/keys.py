@@ -1,7 +1,7 @@
 """Keys: what of a call's arguments makes it the same call as another one.
 
-Tensors count by dtype and shape, Variables by dtype, shape and which of them are the same one, Python values by type and value, other objects by
-identity while they live. Containers count by structure, and by which of them are one and the same.
+Tensors count by dtype and shape, Variables by dtype, shape and which of them are the same one, Python values by type and value, sets by what is in
+them, other objects by identity while they live. Containers count by structure, and by which of them are one and the same.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import functools
 import math
 import types
 import weakref
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,9 +26,16 @@ from treadle.functions.trace_types import TraceType
 from treadle.shapes import TensorShape
 from treadle.tensor import Tensor
 from treadle.tensorspec import TensorSpec
+from treadle.treedef import LEAF, flatten_to
 from treadle.variable import Variable
 
-_PLAIN = (bool, int, str, bytes, type(None), complex, type, DType, TensorShape, np.dtype, types.BuiltinFunctionType, type(Ellipsis), slice)
+_PLAIN = (enum.Enum, bool, int, str, bytes, type(None), type, DType, TensorShape, np.dtype, types.BuiltinFunctionType, type(Ellipsis))
+_VALUE_MODULES = frozenset({"decimal", "fractions", "pathlib", "pathlib._local", "datetime", "uuid", "ipaddress", "zoneinfo"})
+"""Modules of the standard library whose objects are values: never changed, and equal if they say the same."""
+
+
+_COLLECTIONS: tuple[Any, ...] = (set, frozenset, bytearray)
+"""Collections that are no nested structures: they count by what is in them."""
 
 
 class ByIdentity:
@@ -97,6 +105,13 @@ class TypePart(NamedTuple):
         return repr(self.type)
 
 
+class Written(NamedTuple):
+    """A value in a key that counts by what it is and how it is written: ``Decimal("1.0")`` and ``Decimal("1.00")`` are equal, and differ."""
+
+    thing: Any
+    text: str
+
+
 class PythonPart(NamedTuple):
     """A Python value in a key."""
 
@@ -105,10 +120,17 @@ class PythonPart(NamedTuple):
 
     @property
     def python(self) -> Any:
-        """The value as it was given; of an object that counts by identity, what stands for it."""
+        """The value as it was given, or one equal to it; of an object that counts by identity, what stands for it."""
+        value = self.value
         if self.type is float:
-            return self.value[0] if isinstance(self.value, tuple) else math.nan
-        return self.value
+            return value[0] if isinstance(value, tuple) else math.nan
+        if self.type is slice:
+            return slice(*(part.python for part in value))
+        if isinstance(value, Written):
+            return value.thing
+        if self.type in _COLLECTIONS and all(isinstance(part, PythonPart) for part in value):
+            return self.type(part.python for part in value)
+        return value
 
     def __repr__(self) -> str:
         return repr(self.python)
@@ -145,15 +167,27 @@ class Key(NamedTuple):
         return found
 
     @property
+    def is_open(self) -> bool:
+        """True if a size in it is not known, so that a trace for it serves others."""
+        return any(isinstance(part, TensorPart) and (part.dims is None or None in part.dims) for part in self.parts)
+
+    @property
     def is_gone(self) -> bool:
         """True when no call can have this key any more, as an object in it is gone."""
-        return any(isinstance(part, PythonPart) and _names_gone(part.value) for part in self.parts)
+        return any(reference.thing is None for reference in self.references)
+
+    @property
+    def references(self) -> list[ByIdentity]:
+        """The objects that count by identity."""
+        return [reference for part in self.parts if isinstance(part, PythonPart) for reference in _references(part.value)]
 
 
-def _names_gone(value: Any) -> bool:
-    if type(value) is tuple:
-        return any(_names_gone(entry) for entry in value)
-    return isinstance(value, ByIdentity) and value.thing is None
+def _references(value: Any) -> Iterator[ByIdentity]:
+    if isinstance(value, ByIdentity):
+        yield value
+    elif isinstance(value, tuple | frozenset):
+        for entry in value:
+            yield from _references(entry)
 
 
 class Call(NamedTuple):
@@ -189,10 +223,14 @@ def key_part(leaf: Any, position: int, variables: dict[int, int]) -> tuple[Any, 
     kind = type(leaf)
     if kind is float:
         return leaf, PythonPart(kind, (leaf, math.copysign(1.0, leaf)) if leaf == leaf else "nan")
-    if isinstance(leaf, enum.Enum) or (isinstance(leaf, _PLAIN) and not isinstance(leaf, slice)):
+    if isinstance(leaf, _PLAIN):
         return leaf, PythonPart(kind, leaf)
-    if isinstance(leaf, slice):
-        return leaf, PythonPart(kind, (leaf.start, leaf.stop, leaf.step))
+    if kind is complex or (kind.__module__ in _VALUE_MODULES and kind.__hash__ is not None):
+        return leaf, PythonPart(kind, Written(leaf, repr(leaf)))
+    if kind is slice:
+        return leaf, PythonPart(kind, tuple([_end_part(end) for end in (leaf.start, leaf.stop, leaf.step)]))
+    if kind in _COLLECTIONS:
+        return leaf, PythonPart(kind, (frozenset if kind in (set, frozenset) else tuple)(map(_argument_key, leaf)))
     if isinstance(leaf, np.ndarray | np.generic):
         if leaf.dtype.kind in "OUSMm":
             raise InvalidArgumentError(f"a NumPy array of dtype {leaf.dtype} cannot become an argument of a traced function")
@@ -209,6 +247,22 @@ def key_part(leaf: Any, position: int, variables: dict[int, int]) -> tuple[Any, 
     if hasattr(kind, "__tf_tracing_type__"):
         return leaf, _type_part(leaf)
     return leaf, PythonPart(kind, ByIdentity(leaf))
+
+
+def _end_part(end: Any) -> Any:
+    """The part of an end or step of a slice.
+
+    Raises:
+        TypeError: it is no plain value.
+    """
+    if end is None or isinstance(end, int | str):
+        return call_part(end)
+    if isinstance(end, np.integer):
+        return call_part(int(end))
+    raise TypeError(
+        f"a slice with {end!r} ({type(end).__name__}) cannot be an argument of a traced function: its ends are part of the signature, and must be "
+        "Python integers or None. Pass the ends as arguments of their own, and make the slice inside"
+    )
 
 
 def _type_part(leaf: Any) -> TypePart:
@@ -244,12 +298,19 @@ def _callable_key(thing: Any) -> Any:
 
 
 def _argument_key(value: Any) -> Any:
-    """A partial's own argument in a key: a Python value by type and value, anything else by identity."""
+    """What is in a set, or in a partial, in a key: a Python value by type and value, what is nested by what is in it, anything else by identity."""
+    if isinstance(value, type):
+        return call_part(value)
     if callable(value):
         return _callable_key(value)
-    if isinstance(value, (float, *_PLAIN)):
-        return call_part(value)
-    return ByIdentity(value)
+    if isinstance(value, Tensor | Variable | np.ndarray):
+        return ByIdentity(value)
+    leaves: list[Any] = []
+    structure = flatten_to(value, leaves)
+    if structure is not LEAF:
+        return structure, tuple(map(_argument_key, leaves))
+    part = call_part(value)
+    return part if isinstance(part, PythonPart) else ByIdentity(value)
 
 
 def call_part(leaf: Any) -> Any:

@@ -17,7 +17,7 @@ from treadle.functions.concrete import ConcreteFunction
 from treadle.functions.instances import BoundFunction, PerInstance
 from treadle.functions.keys import Call
 from treadle.functions.relaxation import common_parts
-from treadle.functions.retracing import History
+from treadle.functions.retracing import Arguments, History
 from treadle.functions.shortcuts import MISS, Shortcut, with_shortcut
 from treadle.functions.signature import Signature
 from treadle.functions.trace_cache import TraceCache
@@ -32,6 +32,7 @@ from treadle.tracebacks import show_users_lines
 from treadle.variable import Variable
 
 _MOST_FAST = 1024
+_MOST_UNREFERABLE = 8
 _eager_functions = False
 _functions: weakref.WeakValueDictionary[int, Function] = weakref.WeakValueDictionary()
 
@@ -96,8 +97,10 @@ class Function:
         self._taped: tuple[Shortcut, ...] = ()
         self._traces = TraceCache()
         self._count = 0
-        self._history = History(self._name)
+        self._history = History(self._name, getattr(python_function, "__code__", None))
         self._instances: PerInstance[Function] = PerInstance()
+        self._unreferable: OrderedDict[int, tuple[Any, Function]] = OrderedDict()
+        self._owner: Callable[[], Any] = _nobody
         _functions[id(self)] = self
         functools.update_wrapper(self, python_function, updated=())
 
@@ -188,6 +191,9 @@ class Function:
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if _eager_functions:
             return self._bound(self._python_function)(*args, **kwargs)
+        method = self._method_of(args)
+        if method is not None:
+            return method(*args[1:], **kwargs)
         concrete, call = self._find(args, kwargs)
         result = concrete.call(call.inputs)
         if not STATE.busy:
@@ -239,7 +245,7 @@ class Function:
         wider = self._widened(call)
         concrete, created = self._run_trace(wider)
         if created:
-            concrete, again = self._run_trace(wider)
+            concrete, again = self._run_trace(wider, note="the first one made Variables, which this one uses")
             if again:
                 variable, source = again[0]
                 raise ValueError(
@@ -247,16 +253,26 @@ class Function:
                     "once, on its first call. Create it outside the function, or guard it: `if self.v is None: self.v = td.Variable(...)`"
                 )
         self._forget_fast_calls()  # the next call of each trace goes by the cache, which so learns what is in use
-        self._traces.add(concrete, call.key if wider is call else None)
+        self._traces.add(concrete, call.key if wider is call and not call.key.is_open else None)
         return concrete
 
-    def _run_trace(self, call: Call) -> tuple[ConcreteFunction, list[Any]]:
+    def _run_trace(self, call: Call, note: str = "") -> tuple[ConcreteFunction, list[Any]]:
         function = self._bound(converted(self._python_function) if self._autograph else self._python_function)
         names, paths = self.signature.names(call)
         start = time.perf_counter()
         self._count += 1
-        traced = trace(function, self.signature, call, names)
-        self._history.add(call.key, paths, time.perf_counter() - start)
+        try:
+            traced = trace(function, self.signature, call, names)
+        except Exception as error:
+            self._history.failed(error, time.perf_counter() - start)
+            if isinstance(error, RecursionError) and not hasattr(error, "__notes__"):
+                error.add_note(
+                    f"{self._name!r} was being traced: a traced function that calls itself is traced anew for every other Python value, one trace "
+                    "inside the other. Let a tensor count instead (td.while_loop, or `while` on a tensor), or call the Python function itself"
+                )
+            raise
+        arguments = Arguments(paths, self.signature.structures, self._reduce_retracing)
+        self._history.add(call.key, arguments, time.perf_counter() - start, note)
         return traced
 
     def _bound(self, function: Callable[..., Any]) -> Callable[..., Any]:
@@ -284,7 +300,13 @@ class Function:
 
         Without arguments, that of the input signature, or the only one there is.
         """
+        method = self._method_of(args)
+        if method is not None:
+            found: ConcreteFunction = method.get_concrete_function(*args[1:], **kwargs)
+            return found
         try:
+            if not args and not kwargs and self.signature.specs is None and len(self._traces) == 1:
+                return self._traces.all()[0]
             if not args and not kwargs and self.signature.specs is not None:
                 bound = inspect.BoundArguments(self.signature.python, OrderedDict(self.signature.specs))
                 args, kwargs = bound.args, bound.kwargs
@@ -299,8 +321,8 @@ class Function:
         return concrete
 
     def concrete_functions(self) -> list[ConcreteFunction]:
-        """Every trace there is."""
-        return self._traces.all()
+        """Every trace there is, of a method those of its instances too."""
+        return [*self._traces.all(), *(concrete for bound in self._instances.values() for concrete in bound._traces.all())]
 
     def experimental_get_tracing_count(self) -> int:
         """How often the Python function has been traced."""
@@ -312,14 +334,28 @@ class Function:
 
     def explain(self) -> str:
         """For each trace, why it was made: which argument differed from the nearest earlier one, how, and what to do about it."""
-        return self._history.explain()
+        own = [self._history] if self._count or not self._instances.values() else []
+        return "\n".join([history.explain() for history in (*own, *(bound._history for bound in self._instances.values()))])
 
     def clear(self) -> None:
-        """Forget every trace."""
+        """Forget every trace, of a method those of its instances too."""
         self._forget_fast_calls()
         self._traces.clear()
+        for bound in self._instances.values():
+            bound.clear()
 
     # ------------------------------------------------------------------ methods
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._owner = weakref.ref(owner)
+
+    def _method_of(self, args: tuple[Any, ...]) -> Any:
+        """The instance's own function where a method is called on its class, with the instance as first argument; else None."""
+        owner = self._owner()
+        if owner is None or not args or not isinstance(args[0], owner):
+            return None
+        method = self.__get__(args[0])
+        return None if getattr(method, "__func__", None) is self else method
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         if instance is None:
@@ -328,18 +364,30 @@ class Function:
         if bound is None:
             signature = self._signature_of(bound=1)
             bound = Function(self._python_function, self._input_signature, self._autograph, self._reduce_retracing, self._options, signature)
+            bound._history = History(self._name, of=f" on this {type(instance).__name__}")
             try:
                 bound._instance = weakref.ref(instance)
             except TypeError:  # a class with __slots__ and no __weakref__
                 return self._of_unreferable(instance)
             self._instances.put(instance, bound)
-        return BoundFunction(bound, instance)
+        return BoundFunction(bound, instance, self)
 
     def _of_unreferable(self, instance: Any) -> Any:
-        """The method of an instance that cannot be referred to weakly: the instance is an argument, which the traces keep alive."""
+        """The method of an instance that cannot be referred to weakly: the instance is an argument, which the traces keep alive.
+
+        Where an input signature says nothing of it, the latest few instances are kept, each with its own traces.
+        """
         if self._input_signature is None:
             return types.MethodType(self, instance)
-        return Function(types.MethodType(self._python_function, instance), self._input_signature, self._autograph, self._reduce_retracing)
+        kept = self._unreferable
+        known = kept.pop(id(instance), None)
+        if known is None:
+            method = types.MethodType(self._python_function, instance)
+            known = instance, Function(method, self._input_signature, self._autograph, self._reduce_retracing, self._options)
+            if len(kept) >= _MOST_UNREFERABLE:
+                kept.popitem(last=False)
+        kept[id(instance)] = known
+        return known[1]
 
     def __copy__(self) -> Function:
         return Function(self._python_function, self._input_signature, self._autograph, self._reduce_retracing, self._options)
@@ -366,6 +414,10 @@ def converted(function: Callable[..., Any]) -> Callable[..., Any]:
         return function
     result: Callable[..., Any] = record.thing(function)
     return result
+
+
+def _nobody() -> None:
+    """The class of a function that is no method."""
 
 
 def _may_be_method(function: Callable[..., Any]) -> bool:

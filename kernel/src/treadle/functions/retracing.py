@@ -5,7 +5,9 @@ from __future__ import annotations
 import collections
 import logging
 import threading
-from collections.abc import Sequence
+import weakref
+from collections.abc import Callable, Sequence
+from types import CodeType
 from typing import Any, NamedTuple
 
 from treadle.functions.keys import Key, PythonPart, TensorPart, VariablePart
@@ -15,7 +17,7 @@ MANY = 6
 """Traces of one function from which a warning is worth it."""
 
 _MOST_LOGGED = 10_000
-_MOST_REMEMBERED = 1_000
+_MOST_REMEMBERED = 2_000
 
 
 class TraceRecord(NamedTuple):
@@ -44,24 +46,35 @@ def trace_log() -> list[TraceRecord]:
 
 
 class History:
-    """The traces of one function (the last thousand), and the one warning that it may give.
+    """The traces of one function (the last two thousand), and the one warning that it may give.
 
     Args:
         name: of the function.
+        code: of the Python function, which many traced functions may be made of; None if it has none.
+        of: whose first call a first call is, for messages.
     """
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, code: CodeType | None = None, of: str = "") -> None:
         self.name = name
         self.records: collections.deque[TraceRecord] = collections.deque(maxlen=_MOST_REMEMBERED)
         self._keys: collections.deque[Key] = collections.deque(maxlen=_MOST_REMEMBERED)
+        self._code = code
+        self._of = of
         self._count = 0
         self._warned = False
         self._lock = threading.Lock()
 
-    def add(self, key: Key, paths: list[str], seconds: float) -> None:
-        """Note a trace, and warn once when there are many."""
+    def add(self, key: Key, arguments: Arguments, seconds: float, note: str = "") -> None:
+        """Note a trace, and warn once when there are many.
+
+        Args:
+            key: the signature that was asked for.
+            arguments: what says it in the user's words.
+            seconds: that tracing took.
+            note: a cause that the signatures do not show.
+        """
         with self._lock:
-            cause = why(self._keys, key, paths)
+            cause = note or (why(self._keys, key, arguments) if self._keys else self._first())
             record = TraceRecord(self.name, cause, seconds)
             self.records.append(record)
             self._keys.append(key)
@@ -72,40 +85,115 @@ class History:
         if warn:
             _LOGGER.warning("%r has been traced %d times, which costs more than it saves; the last time since %s", self.name, self._count, cause)
 
+    def _first(self) -> str:
+        """The cause of a first trace; a warning, once, when many functions were made of one code."""
+        if self._of or self._code is None:
+            return f"first call{self._of}"
+        number = _made[self._code] = _made.get(self._code, 0) + 1
+        if number == 1:
+            return "first call"
+        place = f"{self._code.co_filename}:{self._code.co_firstlineno}"
+        if number == MANY:
+            _LOGGER.warning(
+                "%r (%s) has been made into a traced function %d times, and is traced anew each time; make it once, outside of the loop or "
+                "function that makes it, and keep it",
+                self.name,
+                place,
+                number,
+            )
+        return f"first call of another td.function of the same code ({place}), the {number}th; make it once, and keep it"
+
+    def failed(self, error: Exception, seconds: float) -> None:
+        """Note a trace that came to nothing."""
+        record = TraceRecord(self.name, f"it failed: {type(error).__name__}", seconds)
+        with self._lock:
+            self.records.append(record)
+            self._count += 1
+        _log.append(record)
+
     def explain(self) -> str:
         """One line a trace."""
         with self._lock:
             count, records = self._count, list(self.records)
         lines = [f"trace {i}: {r.cause} ({r.seconds * 1e3:.1f} ms)" for i, r in enumerate(records, count - len(records) + 1)]
-        return "\n".join([f"{self.name}: {count} trace{'s' if count != 1 else ''}", *lines])
+        return "\n".join([f"{self.name}{self._of.replace(' on', ' of', 1)}: {count} trace{'s' if count != 1 else ''}", *lines])
 
 
-def why(earlier: Sequence[Key], key: Key, paths: list[str]) -> str:
+_made: weakref.WeakKeyDictionary[CodeType, int] = weakref.WeakKeyDictionary()
+"""Code to how many traced functions of it were called."""
+
+
+class Arguments(NamedTuple):
+    """The arguments of a signature, in the user's words.
+
+    Attributes:
+        paths: of the leaves.
+        structures: a signature to its arguments by name, each nested as text.
+        relaxes: whether sizes that vary are relaxed as it is.
+    """
+
+    paths: list[str]
+    structures: Callable[[Key], dict[str, str]]
+    relaxes: bool
+
+
+def why(earlier: Sequence[Key], key: Key, arguments: Arguments) -> str:
     """Why a signature was traced, in terms of the nearest of the earlier ones."""
-    if not earlier:
-        return "first call"
+    if key in earlier:
+        return "the trace for this signature was let go: by clear(), or as the function has more signatures than it keeps (function.most_traces)"
     alike = [k for k in earlier if k.structure == key.structure]
     if not alike:
-        return "the arguments have another structure than in every earlier call; pass the same nesting of lists, tuples and dicts"
+        return _other_structure(arguments.structures(earlier[-1]), arguments.structures(key))
     nearest = min(reversed(alike), key=lambda k: _distance(k, key))
-    causes = [_cause(path, a, b) for path, a, b in zip(paths, nearest.parts, key.parts, strict=True) if a != b]
+    parts = zip(arguments.paths, nearest.parts, key.parts, strict=True)
+    causes = [_cause(path, a, b, arguments.relaxes) for path, a, b in parts if a != b]
     if nearest.context != key.context:
         causes.append(f"the device scope is {key.context or 'the default'} instead of {nearest.context or 'the default'}")
     if nearest.aliases != key.aliases:
         causes.append("one list or dict is given in other places than before; give one object twice always, or never")
-    return "; ".join(causes) or "it was forgotten"
+    return "; ".join(causes)
+
+
+def _other_structure(before: dict[str, str], now: dict[str, str]) -> str:
+    """What differs between the arguments of two signatures that are nested otherwise; a dot stands for a tensor or a plain value."""
+    causes = []
+    for name in {**before, **now}:
+        if name not in now:
+            causes.append(f"argument {name!r} is missing and was {before[name]} before; give it always, or never")
+        elif name not in before:
+            causes.append(f"argument {name!r} is {now[name]} and was not given before; give it always, or never")
+        elif before[name] != now[name]:
+            causes.append(f"argument {name!r} is {now[name]} and was {before[name]}; pass the same nesting of lists, tuples and dicts")
+    return "; ".join(causes) or "the arguments are nested in containers of other classes than before; pass the same classes"
+
+
+_FARTHEST = 8
 
 
 def _distance(a: Key, b: Key) -> int:
-    return sum(bool(x != y) for x, y in zip(a.parts, b.parts, strict=True)) + int(a.context != b.context) + int(a.aliases != b.aliases)
+    apart = sum(_apart(x, y) for x, y in zip(a.parts, b.parts, strict=True) if x != y)
+    return apart + int(a.context != b.context) + int(a.aliases != b.aliases)
 
 
-def _cause(path: str, before: Any, now: Any) -> str:
+def _apart(a: Any, b: Any) -> int:
+    """How different two parts are: the closer, the less a user has to change to get the one instead of the other."""
+    if type(a) is not type(b):
+        return _FARTHEST
+    if isinstance(a, TensorPart):
+        same_rank = a.dims is not None and b.dims is not None and len(a.dims) == len(b.dims)
+        return (1 if same_rank else 2) + (4 if a.dtype is not b.dtype else 0)
+    return 1 if not isinstance(a, PythonPart) or a.type is b.type else 4
+
+
+def _cause(path: str, before: Any, now: Any, relaxes: bool) -> str:
     if isinstance(before, TensorPart) and isinstance(now, TensorPart):
         if before.dtype is not now.dtype:
             return f"argument {path!r} is {now!r} and was {before!r}; cast it to one dtype"
         if before.dims is not None and now.dims is not None and len(before.dims) == len(now.dims):
-            return f"argument {path!r} is {now!r} and was {before!r}; use reduce_retracing=True, or an input_signature with None for sizes that vary"
+            advice = "use reduce_retracing=True, or an input_signature with None for sizes that vary"
+            if relaxes:
+                advice = "sizes that vary are relaxed from here on"
+            return f"argument {path!r} is {now!r} and was {before!r}; {advice}"
         return f"argument {path!r} is {now!r} and was {before!r}; use an input_signature with TensorSpec(None) for any rank"
     if isinstance(before, PythonPart) and isinstance(now, PythonPart):
         if now.type in (int, float, bool, complex):
@@ -120,8 +208,14 @@ def _cause(path: str, before: Any, now: Any) -> str:
                 f"argument {path!r} is the same Variable as another argument now and was not, or the other way round; give each its own always, "
                 "or never"
             )
+        if before.trainable != now.trainable:
+            return f"argument {path!r} is a {_trainable(now)} Variable and was a {_trainable(before)} one; pass Variables that are alike in that"
         return f"argument {path!r} is {now!r} and was {before!r}; pass Variables of one dtype and shape"
     return f"argument {path!r} is {now!r} and was {before!r}; pass the same kind of value"
+
+
+def _trainable(part: VariablePart) -> str:
+    return "trainable" if part.trainable else "non-trainable"
 
 
 def _shown(part: PythonPart) -> str:

@@ -55,8 +55,8 @@ def shortcut(args: tuple[Any, ...], kwargs: dict[str, Any], inputs: list[Any]) -
         inputs: what the graph gets of it, in order.
 
     Returns:
-        The shortcut; None for arguments other than tensors, plain numbers, texts, None, and lists, tuples and dicts of these, and where a tensor is
-        given twice, so that which is which cannot be told.
+        The shortcut; None for arguments other than tensors, plain numbers, texts, None, and lists, tuples and dicts (with texts for keys) of these,
+        and where a tensor is given twice, so that which is which cannot be told.
     """
     writer = _Writer()
     if aliases((args, kwargs)) or not writer.write("args", args) or not writer.write("kwargs", kwargs):
@@ -132,7 +132,7 @@ class _Writer:
         if kind is Tensor:
             self.tensors.append((value, name))
             return True
-        if kind is dict:
+        if kind is dict and all(type(key) is str for key in value):
             self.lines.append(f"    if type({name}) is not dict or len({name}) != {len(value)}: return MISS")
             self._contains(name)
             children = [(self._name("x"), key, item) for key, item in value.items()]

@@ -58,7 +58,12 @@ class Signature:
             spec = parameter.annotation
             if isinstance(spec, str) and "Spec" in spec:  # no other text is looked at
                 spec = _evaluated(spec, function)
-            if spec is not parameter.empty and _is_specs(spec) and parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+            if spec is not parameter.empty and _is_specs(spec):
+                if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+                    raise ValueError(
+                        f"{self.name}: the annotation of {parameter} cannot be a spec, as nothing says how many arguments it takes; "
+                        "use input_signature"
+                    )
                 specs[parameter.name] = spec
         return specs or None
 
@@ -160,6 +165,15 @@ class Signature:
                 for position in nest.flatten(leaf, expand_composites=True):
                     names[position], paths[position] = name, nest.format_path(path, root)
         return names, paths
+
+    def structures(self, key: Key) -> dict[str, str]:
+        """The arguments of a signature by name, each as text with a dot for every leaf."""
+        args, kwargs = key.structure.unflatten(list(range(len(key.parts))))
+        found: dict[str, str] = {}
+        for name, value in self.python.bind(*args, **kwargs).arguments.items():
+            by_name = self.python.parameters[name].kind is inspect.Parameter.VAR_KEYWORD
+            found.update({k: structure_text(v) for k, v in (value.items() if by_name else ((name, value),))})
+        return found
 
     # ------------------------------------------------------------------ input signatures
 

@@ -1,8 +1,14 @@
-"""The traces that a function keeps: found by signature, bounded, the least recently used one let go first."""
+"""The traces that a function keeps: found by signature, bounded, the least recently used one let go first.
+
+A trace for an object that counts by identity goes when the object goes, as no call can have its signature any more.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import itertools
+import weakref
+from typing import Any
 
 from treadle import settings
 from treadle.functions.concrete import ConcreteFunction
@@ -23,6 +29,7 @@ class TraceCache:
     def __init__(self) -> None:
         self.exact: dict[Key, ConcreteFunction] = {}
         self.relaxed: list[ConcreteFunction] = []
+        self._watched: dict[int, weakref.ref[Any]] = {}
 
     def find(self, key: Key) -> ConcreteFunction | None:
         """The trace for a signature."""
@@ -39,16 +46,32 @@ class TraceCache:
         return found
 
     def add(self, concrete: ConcreteFunction, key: Key | None) -> None:
-        """Keep a trace, for one signature or (None) for all that its own covers; drop what no call can reach any more, and what is too much."""
+        """Keep a trace, for one signature or (None) for all that its own covers; drop what is too much."""
         concrete.last_used = _now()
         if key is None:
             self.relaxed = [*self.relaxed, concrete]
         else:
-            for gone in [k for k in list(self.exact) if k.is_gone]:
-                self.exact.pop(gone, None)
             self.exact[key] = concrete
+        for reference in concrete.key.references:
+            self._watch(reference.thing)
         while len(self) > settings.current().most_traces:
             self._drop_oldest()
+
+    def _watch(self, thing: Any) -> None:
+        """Drop the traces for an object when it goes."""
+        number, cache = id(thing), weakref.ref(self)
+
+        def drop(_: Any) -> None:
+            here = cache()
+            if here is not None:
+                here._watched.pop(number, None)
+                for key in [k for k in list(here.exact) if k.is_gone]:
+                    here.exact.pop(key, None)
+                here.relaxed = [c for c in here.relaxed if not c.key.is_gone]
+
+        if number not in self._watched and thing is not None:
+            with contextlib.suppress(TypeError):  # what cannot be referred to weakly is kept alive by the key
+                self._watched[number] = weakref.ref(thing, drop)
 
     def _drop_oldest(self) -> None:
         oldest = min(self.all(), key=lambda concrete: concrete.last_used)
@@ -66,4 +89,4 @@ class TraceCache:
 
     def clear(self) -> None:
         """Forget every trace."""
-        self.exact, self.relaxed = {}, []
+        self.exact, self.relaxed, self._watched = {}, [], {}

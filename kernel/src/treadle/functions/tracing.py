@@ -47,12 +47,12 @@ def trace(function: Callable[..., Any], signature: Signature, call: Call, argume
         before = _contents((args, kwargs))
         try:
             result = function(*args, **kwargs)
+            _require_same_contents(before, name)
+            found: list[Any] = []
+            structure = flatten_to(result, found)
+            results, values = _results(graph, found, name)
         finally:
-            graph.given = {}
-        _require_same_contents(before, name)
-        found: list[Any] = []
-        structure = flatten_to(result, found)
-        results, values = _results(graph, found, name)
+            graph.forget_call()
     graph.outputs = values
     atomic = AtomicFunction(graph, name)
     concrete = ConcreteFunction(atomic, call.key, names, structure, results, argument_names, signature)

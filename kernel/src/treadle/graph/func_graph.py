@@ -51,6 +51,7 @@ class FuncGraph(Graph):
         self.control: dict[Node, Any] = {}
         self.given: dict[Value, Tensor] = {}
         self._captured: dict[int, tuple[Any, Value]] = {}
+        self._bound: list[int] = []
 
     # ------------------------------------------------------------------ recording
 
@@ -188,8 +189,16 @@ class FuncGraph(Graph):
         self.created.append((variable, caller()))
 
     def bind_variable(self, variable: Any, value: Value) -> None:
-        """Let a Variable that was handed in as an argument be this placeholder."""
+        """Let a Variable that was handed in as an argument be this placeholder, until the trace is done."""
         self._captured[id(variable)] = (variable, value)
+        self._bound.append(id(variable))
+
+    def forget_call(self) -> None:
+        """Let go of the tensors and Variables of the call that was traced."""
+        self.given = {}
+        for number in self._bound:
+            del self._captured[number]
+        self._bound = []
 
     def read(self, variable: Any) -> SymbolicTensor:
         """Record a read of a Variable."""

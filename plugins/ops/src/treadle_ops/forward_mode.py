@@ -73,7 +73,7 @@ class ForwardAccumulator:
 
     def _jvp(self, target: Any, unconnected: UnconnectedGradients) -> Any:
         value = tensor(target)
-        found = self._along(target if isinstance(target, Operators) else value, value) if value.dtype.is_differentiable else None
+        found = self._along(target, value) if value.dtype.is_differentiable else None
         return zeros_like(value) if found is None and unconnected is UnconnectedGradients.ZERO else found
 
     def _along(self, target: Any, value: Any) -> Any:
