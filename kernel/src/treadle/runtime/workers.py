@@ -7,17 +7,17 @@ begun when the caller is done it takes too. So a busy machine costs little, and 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from itertools import pairwise
-from typing import TYPE_CHECKING, TypeVar
+from queue import SimpleQueue
+from typing import Any, TypeVar
 
 import numpy as np
 
 from treadle import state
-
-if TYPE_CHECKING:
-    from concurrent.futures import ThreadPoolExecutor
 
 T = TypeVar("T")
 P = TypeVar("P")
@@ -26,7 +26,7 @@ LEAST = 1 << 19
 """Elementary operations that are worth another thread: about a tenth of a millisecond; to wake a worker takes a hundredth."""
 
 _wanted = 0
-_pool: ThreadPoolExecutor | None = None
+_crew: _Crew | None = None
 
 
 def get_count() -> int:
@@ -43,10 +43,10 @@ def set_count(count: int) -> None:
     Raises:
         ValueError: it is negative.
     """
-    global _wanted, _pool
+    global _wanted
     if count < 0:
         raise ValueError(f"an op cannot use {count} threads; give 1 or more, or 0 for one per core")
-    _wanted, _pool = count, None
+    _wanted = count
 
 
 def available() -> int:
@@ -77,34 +77,86 @@ def together(function: Callable[[P], T], parts: Sequence[P]) -> list[T]:
     """The function of every part, in their order; the parts are worked on at the same time.
 
     Raises:
-        Exception: what the function raised for the first part that it raised for; nothing is worked on any more by then.
+        Exception: what the function raised first; nothing is worked on any more by then.
     """
-    if len(parts) == 1 or available() == 1:
+    helpers = min(available(), len(parts)) - 1
+    if helpers < 1:
         return [function(part) for part in parts]
+    waiting = deque(enumerate(parts))
+    finished: SimpleQueue[Any] = SimpleQueue()
+    _employ(helpers, lambda: _work(function, waiting, finished.put))
+    results: list[Any] = [None] * len(parts)
+    failure: BaseException | None = None
+    mine: list[Any] = []
     try:
-        pool = _workers()
-        futures = [pool.submit(function, part) for part in parts[1:]]
-    except RuntimeError:  # the interpreter is closing down, and starts no thread any more
-        return [function(part) for part in parts]
-    try:
-        first = function(parts[0])
-        mine = {i: function(part) for i, part in enumerate(parts[1:]) if futures[i].cancel()}
-        return [first, *[mine[i] if i in mine else future.result() for i, future in enumerate(futures)]]
-    finally:
-        for future in futures:
-            if not future.cancel():
-                future.exception()
+        _work(function, waiting, mine.append)
+    finally:  # also when the user interrupts: what the workers have begun must end before its arrays are used for something else
+        mine += [(i, None, None) for i, _ in _taken(waiting)]
+        for i, result, error in (*mine, *(finished.get() for _ in range(len(parts) - len(mine)))):
+            results[i], failure = result, failure or error
+    if failure is not None:
+        raise failure
+    return results
 
 
-def _workers() -> ThreadPoolExecutor:
-    """The pool, made at the first need; NumPy's warnings are off in its threads as they are in kernels."""
-    global _pool
-    pool = _pool
-    if pool is None:
-        from concurrent.futures import ThreadPoolExecutor
+def _work(function: Callable[[Any], Any], waiting: deque[tuple[int, Any]], report: Callable[[Any], None]) -> None:
+    """Take parts as long as there are any, and report what became of each; after a failure none is begun."""
+    for i, part in _taken(waiting):
+        try:
+            report((i, function(part), None))
+        except Exception as error:
+            report((i, None, error))
+            for j, _ in _taken(waiting):
+                report((j, None, None))
 
-        pool = _pool = ThreadPoolExecutor(max(1, available() - 1), "treadle-worker", initializer=np.seterr, initargs=("ignore",))
-    return pool
+
+def _taken(waiting: deque[tuple[int, Any]]) -> Iterator[tuple[int, Any]]:
+    """The parts that nobody has taken, one after the other; any number of threads may do this at once."""
+    while True:
+        try:
+            yield waiting.popleft()
+        except IndexError:
+            return
+
+
+def _employ(helpers: int, job: Callable[[], None]) -> None:
+    """Let so many workers do a job when they are free; those that are not there yet are made."""
+    global _crew
+    if _crew is None:
+        _crew = _Crew()
+    _crew.do(helpers, job)
+
+
+class _Crew:
+    """Threads that do jobs; NumPy's warnings are off in them as they are in kernels. They live as long as the process."""
+
+    def __init__(self) -> None:
+        self._jobs: SimpleQueue[Callable[[], None]] = SimpleQueue()
+        self._lock = threading.Lock()
+        self._size = 0
+
+    def do(self, helpers: int, job: Callable[[], None]) -> None:
+        """Hand out a job to some workers."""
+        if self._size < helpers:
+            self._grow(helpers)
+        for _ in range(min(helpers, self._size)):
+            self._jobs.put(job)
+
+    def _grow(self, size: int) -> None:
+        with self._lock:
+            while self._size < size:
+                try:
+                    threading.Thread(target=self._run, name=f"treadle-worker-{self._size}", daemon=True).start()
+                except RuntimeError:  # the interpreter is closing down, or the system has no thread left: the caller does it all
+                    return
+                self._size += 1
+
+    def _run(self) -> None:
+        np.seterr(all="ignore")
+        while True:
+            job = self._jobs.get()
+            job()
+            del job  # what it worked on may go
 
 
 @cache
@@ -118,8 +170,8 @@ def _default() -> int:
 
 def _after_fork() -> None:
     """Only the forking thread lives on in the child."""
-    global _pool
-    _pool = None
+    global _crew
+    _crew = None
 
 
 state.after_fork(_after_fork)

@@ -326,6 +326,9 @@ KERNELS: dict[str, tuple[str, ...]] = {
         "reverse_sequence",
         "roll",
     ),
+    "treadle_array.kernels.required_rows": (
+        "required_rows",
+    ),
     "treadle_array.kernels.resizing": (
         "resize",
         "resize_grad",

@@ -7,16 +7,20 @@ shared out to several.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from itertools import product
 from math import prod
-from typing import Any
+from typing import Any, ClassVar, NamedTuple
 
 from treadle.runtime import workers
-from treadle_array.kernels.window import batches, frame, seen
+from treadle_array.kernels.window import CACHE_BYTES, framing, items_in, seen
 
 _AXES, _TAPS = "bcdefgh", "ijklmno"
 """Subscripts of einsum; x is a place along a row."""
-_MOST_SUMS = 8
+_MOST_SUMS, _MOST_GEOMETRIES, _MOST_FRAMES = 8, 8, 4
+_NEAR_BYTES = 1 << 20
+"""Bytes of input and output of a block that is gone over once, row by row: the frame around it stays in a second-level cache."""
 
 
 def correlate(xp: Any, x: Any, w: Any, begin: Any, strides: Any, dilations: Any, out: Any) -> None:
@@ -29,14 +33,20 @@ def correlate(xp: Any, x: Any, w: Any, begin: Any, strides: Any, dilations: Any,
     lead, taps = _AXES[: len(window)], _TAPS[: len(window)]
     convolve = _einsum(xp, f"{lead}{taps}x,{taps}x->{lead}x")
 
-    def fill(part: tuple[slice, slice]) -> None:
-        items, rows = part
-        first, number = (begin[0] + rows.start * strides[0], *begin[1:]), (rows.stop - rows.start, *counts[1:])
-        results = target[items] if len(counts) == 1 else target[items, rows]
-        for block, view in _row_windows(xp, x[items], first, window, strides, dilations, number, w.shape[-1]):
-            convolve(view, tiled, results[block])
+    def share(items: slice, rows: slice) -> Rows:
+        geometry = Geometry(
+            (begin[0] + rows.start * strides[0], *begin[1:]), window, strides, dilations, (rows.stop - rows.start, *counts[1:]), w.shape[-1]
+        )
+        return Rows(xp, x[items], target[items] if len(counts) == 1 else target[items, rows], geometry, _NEAR_BYTES)
 
-    workers.together(fill, _parts(xp, x.shape[0], counts, out.size * prod(window)))
+    def fill(rows: Rows) -> None:
+        for load, results in rows.blocks:
+            convolve(load(), tiled, results)
+
+    shares = [share(*part) for part in _parts(xp, x.shape[0], counts, out.size * prod(window))]
+    workers.together(fill, shares)
+    for rows in shares:
+        rows.release()
 
 
 def _parts(xp: Any, batch: int, counts: Any, work: int) -> list[tuple[slice, slice]]:
@@ -52,50 +62,150 @@ def _parts(xp: Any, batch: int, counts: Any, work: int) -> list[tuple[slice, sli
 def collect(xp: Any, x: Any, g: Any, begin: Any, window: Any, strides: Any, dilations: Any) -> Any:
     """The gradient with respect to the filters, ``(*window, outputs)``."""
     counts, outputs = g.shape[1:-1], g.shape[-1]
-    rows = g.reshape(*g.shape[:-2], -1)
+    cotangents = g.reshape(*g.shape[:-2], -1)
     lead = _AXES[: len(window)]
     multiply = _einsum(xp, f"{lead}x,{lead}x->x")
     taps = [((slice(None),) * len(window) + tap, tap) for tap in product(*map(range, window))]
 
-    def collected(items: slice) -> Any:
-        total = xp.zeros((*window, rows.shape[-1]), x.dtype)
-        part = xp.empty_like(total)
-        for block, view in _row_windows(xp, x[items], begin, window, strides, dilations, counts, outputs):
-            cotangents = rows[items][block]
+    def collected(rows: Rows) -> Any:
+        total = part = None
+        for load, results in rows.blocks:
+            view = load()
+            if total is not None:
+                part = xp.empty_like(total) if part is None else part
+            here = xp.empty((*window, cotangents.shape[-1]), x.dtype) if total is None else part
             for met, tap in taps:
-                multiply(view[met], cotangents, part[tap])
-            xp.add(total, part, out=total)
+                multiply(view[met], results, here[tap])
+            total = here if total is None else xp.add(total, here, out=total)
         return total
 
-    total, *others = workers.together(collected, _sums(xp, g.shape[0], g.size * prod(window)))
+    geometry = Geometry(begin, window, strides, dilations, counts, outputs)
+    shares = [Rows(xp, x[items], cotangents[items], geometry, CACHE_BYTES) for items in _sums(xp, len(g), g.size * prod(window))]
+    total, *others = workers.together(collected, shares)
     for other in others:
         xp.add(total, other, out=total)
+    for rows in shares:
+        rows.release()
     return xp.add.reduce(total.reshape(*window, counts[-1], outputs), axis=len(window), dtype=x.dtype)
 
 
 def _sums(xp: Any, batch: int, work: int) -> list[slice]:
     """Slices of the batch that are summed apart, the same ones for any number of threads, so that the bits are the same."""
-    return workers.cut(batch, min(_MOST_SUMS, batch, max(1, work // workers.LEAST)) if xp.__name__ == "numpy" else 1)
+    return workers.cut(batch, min(_MOST_SUMS, batch, max(1, work // (2 * workers.LEAST))) if xp.__name__ == "numpy" else 1)
 
 
-def _row_windows(xp: Any, x: Any, begin: Any, window: Any, strides: Any, dilations: Any, counts: Any, outputs: int) -> Any:
-    """For blocks of the batch, the view ``(batch, *counts[:-1], *window, counts[-1] * outputs)`` of rows of the input."""
-    lengths = seen(counts, window, strides, dilations)
-    multiplier = outputs // x.shape[-1]
-    for items in batches(xp, x.shape[0], 2 * x[:1].nbytes * multiplier):
-        part = frame(xp, x[items], begin, lengths)
-        if multiplier > 1:
-            part = _repeated(xp, part, multiplier)
-        *steps, step, channel = part.strides
-        if strides[-1] == 1:
-            tap = step * dilations[-1]
+class Rows:
+    """The windows along rows of the input, for blocks of the batch; made before the work begins, as threads wait for each other in Python code.
+
+    Attributes:
+        blocks: per block a function that gives the view ``(batch, *counts[:-1], *window, counts[-1] * outputs)`` of rows of the input, and the rows
+            of ``results`` that belong to it. The next block may take the memory of the last one.
+    """
+
+    def __init__(self, xp: Any, x: Any, results: Any, geometry: Geometry, block_bytes: int) -> None:
+        self._frame: Frame | None = None
+        lengths = geometry.lengths
+        inside, _ = framing(x.shape[1:-1], geometry.begin, lengths)
+        part = x[inside]
+        if part.shape[1:-1] == lengths:
+            self.blocks = [(lambda: geometry.windows(xp, part), results)]
+            return
+        batch = len(x)
+        step = min(batch, items_in(xp, block_bytes, 2 * x[:1].nbytes * (geometry.outputs // x.shape[-1])))
+        self._frame = frame = Frame.taken(xp, x, geometry, step)
+        if step == batch:
+            self.blocks = [(lambda: frame.load(part), results)]
         else:
-            part = _gathered(xp, part, window[-1], strides[-1], dilations[-1], counts[-1])
-            *steps, tap, _, channel = part.strides
-        shape = (part.shape[0], *counts[:-1], *window, counts[-1] * outputs)
+            self.blocks = [(partial(frame.load, part[b : b + step]), results[b : b + step]) for b in range(0, batch, step)]
+
+    def release(self) -> None:
+        """Let the memory serve again."""
+        if self._frame is not None:
+            self._frame.give()
+
+
+class Geometry(NamedTuple):
+    """Where windows lie in the input.
+
+    Attributes:
+        begin: the first element that the first window sees; negative before the input.
+        window: its sizes.
+        strides: from window to window.
+        dilations: from tap to tap.
+        counts: how many windows there are.
+        outputs: channels of the output.
+    """
+
+    begin: tuple[int, ...]
+    window: tuple[int, ...]
+    strides: tuple[int, ...]
+    dilations: tuple[int, ...]
+    counts: tuple[int, ...]
+    outputs: int
+
+    @property
+    def lengths(self) -> tuple[int, ...]:
+        """Of what all windows together see."""
+        return seen(self.counts, self.window, self.strides, self.dilations)
+
+    def windows(self, xp: Any, x: Any) -> Any:
+        """The view ``(batch, *counts[:-1], *window, counts[-1] * outputs)`` of a frame."""
+        window, strides, counts = self.window, self.strides, self.counts
+        if self.outputs > x.shape[-1]:
+            x = _repeated(xp, x, self.outputs // x.shape[-1])
+        *steps, step, channel = x.strides
+        if strides[-1] == 1:
+            tap = step * self.dilations[-1]
+        else:
+            x = _gathered(xp, x, window[-1], strides[-1], self.dilations[-1], counts[-1])
+            *steps, tap, _, channel = x.strides
+        shape = (x.shape[0], *counts[:-1], *window, counts[-1] * self.outputs)
         apart = [a * s for a, s in zip(steps[1:], strides[:-1], strict=True)]
-        inside = [a * d for a, d in zip(steps[1:], dilations[:-1], strict=True)]
-        yield items, xp.lib.stride_tricks.as_strided(part, shape, (steps[0], *apart, *inside, tap, channel))
+        between = [a * d for a, d in zip(steps[1:], self.dilations[:-1], strict=True)]
+        return xp.lib.stride_tricks.as_strided(x, shape, (steps[0], *apart, *between, tap, channel))
+
+
+class Frame:
+    """Memory for the input of some items with zeros around, which stay zeros from call to call, and the view of its windows.
+
+    Taking and giving back are atomic, so calls nest and run in any number of threads.
+    """
+
+    _free: ClassVar[dict[Any, list[Frame]]] = {}
+
+    def __init__(self, xp: Any, x: Any, geometry: Geometry, items: int, key: Any) -> None:
+        self._xp = xp
+        self._key = key
+        self._geometry = geometry
+        self._memory = xp.zeros((items, *geometry.lengths, x.shape[-1]), x.dtype)
+        self._inner = self._memory[framing(x.shape[1:-1], geometry.begin, geometry.lengths)[1]]
+        is_view = geometry.strides[-1] == 1 and geometry.outputs == x.shape[-1]
+        self._view = geometry.windows(xp, self._memory) if is_view else None
+
+    @classmethod
+    def taken(cls, xp: Any, x: Any, geometry: Geometry, items: int) -> Frame:
+        """A frame for an input like ``x``, of so many items."""
+        key = (xp.__name__, x.shape[1:], x.dtype, geometry, items)
+        try:
+            return cls._free[key].pop()
+        except (KeyError, IndexError):
+            return cls(xp, x, geometry, items, key)
+
+    def give(self) -> None:
+        """Keep the frame for the next call; large ones are not kept, nor many."""
+        if self._memory.nbytes <= CACHE_BYTES:
+            free = self._free
+            if len(free) >= _MOST_GEOMETRIES:
+                free.clear()
+            kept = free.setdefault(self._key, [])
+            if len(kept) < _MOST_FRAMES:
+                kept.append(self)
+
+    def load(self, part: Any) -> Any:
+        """The windows of some items, after these have been copied in."""
+        items = len(part)
+        self._inner[:items] = part
+        return self._geometry.windows(self._xp, self._memory[:items]) if self._view is None else self._view[:items]
 
 
 def _repeated(xp: Any, x: Any, multiplier: int) -> Any:

@@ -23,9 +23,13 @@ def _check_position(index: int, size: int, grow: bool = False) -> None:
         raise PositionError(f"index {index} is out of range for an array of size {size}{hint}")
 
 
+def _is_known(shape: Any) -> bool:
+    return shape is not None and -1 not in shape
+
+
 def _element_shape(items: dict[int, Any], wanted: Any) -> tuple[int, ...]:
     """The shape that zeros for a missing tensor have."""
-    if wanted is not None and -1 not in wanted:
+    if _is_known(wanted):
         return wanted
     for buffer in items.values():
         return buffer.shape
@@ -110,7 +114,9 @@ def split(xp: Any) -> Any:
     """See the op."""
 
     def run(value: Any, lengths: tuple[int, ...]) -> Any:
-        if sum(lengths) != value.shape[0] or min(lengths, default=0) < 0:
+        if min(lengths, default=0) < 0:
+            raise InvalidArgumentError(f"the lengths {list(lengths)} must be 0 or more")
+        if sum(lengths) != value.shape[0]:
             raise InvalidArgumentError(f"the lengths {list(lengths)} add up to {sum(lengths)}; the first axis has size {value.shape[0]}")
         items, start = {}, 0
         for i, length in enumerate(lengths):
@@ -169,8 +175,12 @@ def clear(xp: Any) -> Any:
 def stack(xp: Any) -> Any:
     """See the op."""
 
-    def run(input: BufferList, shape: Any, *, dtype: DType, strict: bool) -> Any:
+    def run(input: BufferList, shape: Any, *, dtype: DType, strict: bool, made_by: str = "") -> Any:
         count = input.size
+        if made_by and not input.items and not _is_known(_tail(shape)):
+            raise InvalidArgumentError(
+                f"{made_by}: elems has no rows, and the shape of what the function gives is not known; say it in fn_output_signature"
+            )
         if isinstance(shape, tuple) and shape[0] != -1:
             if strict and shape[0] != count:
                 raise InvalidArgumentError(f"the array has size {count}, and {shape[0]} was expected")

@@ -60,15 +60,24 @@ def valid_windows(size: int, count: int, stride: int, offset: int) -> tuple[slic
 
 def frame(xp: Any, x: Any, begin: tuple[int, ...], lengths: tuple[int, ...]) -> Any:
     """The part of ``x`` that starts at ``begin`` (negative: before it) and has ``lengths``, with zeros outside; a view where nothing is outside."""
-    sizes = x.shape[1:-1]
-    inside = tuple(slice(max(b, 0), max(min(b + n, s), 0)) for b, n, s in zip(begin, lengths, sizes, strict=True))
-    part = x[(slice(None), *inside)]
+    inside, place = framing(x.shape[1:-1], begin, lengths)
+    part = x[inside]
     if part.shape[1:-1] == lengths:
         return part
     whole = xp.zeros((x.shape[0], *lengths, x.shape[-1]), x.dtype)
     if part.size:
-        whole[(slice(None), *(slice(s.start - b, s.stop - b) for s, b in zip(inside, begin, strict=True)))] = part
+        whole[place] = part
     return whole
+
+
+@lru_cache(maxsize=4096)
+def framing(
+    sizes: tuple[int, ...], begin: tuple[int, ...], lengths: tuple[int, ...]
+) -> tuple[tuple[slice, ...], tuple[slice, ...]]:
+    """What of a channels-last array of these sizes is in a frame, and its place there."""
+    inside = [slice(max(b, 0), max(min(b + n, s), 0)) for b, n, s in zip(begin, lengths, sizes, strict=True)]
+    place = [slice(s.start - b, s.stop - b) for s, b in zip(inside, begin, strict=True)]
+    return (slice(None), *inside), (slice(None), *place)
 
 
 def seen(counts: tuple[int, ...], window: tuple[int, ...], strides: tuple[int, ...], dilations: tuple[int, ...]) -> tuple[int, ...]:
@@ -99,9 +108,14 @@ def blocks(xp: Any, batch: int, rows: int, row_bytes: int) -> Iterator[tuple[sli
 
 def batches(xp: Any, batch: int, item_bytes: int) -> Iterator[slice]:
     """Slices of the batch whose work stays in the cache, in whole items."""
-    step = max(1, (CACHE_BYTES if xp.__name__ == "numpy" else CARD_BYTES) // max(1, item_bytes))
+    step = items_in(xp, CACHE_BYTES, item_bytes)
     for b in range(0, batch, step):
         yield slice(b, min(b + step, batch))
+
+
+def items_in(xp: Any, host_bytes: int, item_bytes: int) -> int:
+    """How many items of the batch fit so many bytes on the host, or the cache of a card; one at least."""
+    return max(1, (host_bytes if xp.__name__ == "numpy" else CARD_BYTES) // max(1, item_bytes))
 
 
 def widened(xp: Any, x: Any) -> Any:
