@@ -96,3 +96,59 @@ def test_a_cast_out_of_range_gives_the_same_in_every_lane(source, dtype):
     for count in (1, 7, 8, 9, 33, 64, 65):
         lanes = td.cast(td.constant(np.resize(x, count)), dtype).numpy()
         np.testing.assert_array_equal(lanes, np.resize(one_by_one, count))
+
+
+IMAGES = np.random.default_rng(5).standard_normal((8, 64, 64, 33)).astype(np.float32)
+MATRIX = np.random.default_rng(6).standard_normal((1501, 1009)).astype(np.float32)
+
+
+def filter_gradient(x):
+    w = td.Variable(td.ones([3, 3, x.shape[-1], 2]))
+    with td.GradientTape() as tape:
+        tape.watch(x)
+        y = td.nn.depthwise_conv2d(x, w, [1, 1, 1, 1], "SAME")
+        loss = td.reduce_sum(y * td.sin(y))
+    return tape.gradient(loss, [x, w])
+
+
+def pool_gradient(x):
+    with td.GradientTape() as tape:
+        tape.watch(x)
+        y = td.nn.max_pool2d(x, 3, 2, "SAME")
+        loss = td.reduce_sum(y * y)
+    return [y, tape.gradient(loss, x)]
+
+
+SHARED = {
+    "depthwise": (IMAGES, lambda x: td.nn.depthwise_conv2d(x, td.ones([3, 3, 33, 1]), [1, 2, 2, 1], "SAME")),
+    "depthwise, one item": (IMAGES[:1], lambda x: td.nn.depthwise_conv2d(x, td.ones([5, 5, 33, 3]), [1, 1, 1, 1], "VALID")),
+    "depthwise gradients": (IMAGES, filter_gradient),
+    "max_pool": (IMAGES, pool_gradient),
+    "avg_pool": (IMAGES, lambda x: td.nn.avg_pool2d(x, 2, 2, "VALID")),
+    "resize": (IMAGES, lambda x: td.image.resize(x, [71, 50])),
+    "dilation2d": (IMAGES, lambda x: td.nn.dilation2d(x, td.ones([3, 3, 33]), [1, 1, 1, 1], "SAME", "NHWC", [1, 1, 1, 1])),
+    "softmax": (MATRIX, td.nn.softmax),
+    "softmax, first axis": (MATRIX, lambda x: td.nn.softmax(x, axis=0)),
+    "log_softmax of rows of 10": (MATRIX.reshape(-1)[:1_500_000].reshape(-1, 10), td.nn.log_softmax),
+    "gelu": (MATRIX, td.nn.gelu),
+    "short gelu": (MATRIX.astype(np.float16), td.nn.gelu),
+    "moments": (MATRIX, lambda x: [*td.nn.moments(x, [0]), *td.nn.moments(x, [1]), *td.nn.moments(x, [0, 1])]),
+    "variance": (MATRIX, lambda x: td.math.reduce_variance(x, 0)),
+    "norm": (MATRIX, lambda x: td.norm(x, axis=0)),
+    "sum": (MATRIX, lambda x: td.reduce_sum(x, 0)),
+    "batch norm": (IMAGES, lambda x: td.nn.batch_normalization(x, *td.nn.moments(x, [0, 1, 2]), None, None, 1e-3)),
+}
+
+
+@pytest.mark.parametrize("name", SHARED)
+def test_any_number_of_threads_gives_the_same_bits(name):
+    array, compute = SHARED[name]
+    x = td.constant(array)
+    found = []
+    try:
+        for threads in (1, 2, 7, 0):
+            td.config.threading.set_intra_op_parallelism_threads(threads)
+            found.append([np.asarray(y).tobytes() for y in td.nest.flatten(compute(x))])
+    finally:
+        td.config.threading.set_intra_op_parallelism_threads(0)
+    assert all(bits == found[0] for bits in found)

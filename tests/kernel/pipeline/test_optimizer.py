@@ -9,7 +9,8 @@ import pytest
 from treadle import settings
 from treadle.contracts.passes import Pass
 from treadle.contracts.spec import Spec
-from treadle.dtypes import int32
+from treadle.dtypes import float32, int32
+from treadle.graph.graph import Graph
 from treadle.graph.text import from_text, to_text
 from treadle.graph.verify import verify
 from treadle.grappler.meta import OptimizerWarning
@@ -216,3 +217,17 @@ def test_a_pass_that_breaks_the_graph_is_named_whatever_it_says_and_whichever_pa
         result = tf.function(lambda x: toy.add(toy.mul(x, 2.5), x))(tf.constant(2.0))
     assert float(result) == 7.0
     assert len(told) == 1
+
+
+def test_inputs_and_nodes_never_share_a_name(tf, toy):
+    graph, spec = Graph("g"), Spec((2,), float32)
+    x = graph.placeholder(spec, "x")
+    first, second = graph.apply(toy.neg, x), graph.apply(toy.neg, x)
+    taken = [first.name, second.name, f"{second.name}_"]
+    inputs = [graph.placeholder(spec, name) for name in taken]
+    graph.outputs = [first, second, *inputs]
+    assert [value.name for value in graph.outputs] == [f"{taken[0]}_", f"{taken[1]}__", *taken]
+    verify(graph)
+    again = from_text(to_text(graph))
+    verify(again)
+    assert to_text(again) == to_text(graph)

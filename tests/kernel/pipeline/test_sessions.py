@@ -147,6 +147,15 @@ def test_any_tensor_may_be_fetched_or_fed(tf, toy):
     assert session.run([x, x], {x: [7.0]})[0].tolist() == [7.0]
 
 
+def test_feeds_stand_in_a_mapping(tf, toy):
+    with tf.Graph() as graph:
+        x = tf.compat.v1.placeholder(tf.float32, [])
+        y = toy.neg(x)
+    for feeds in ([(x, 3.0)], (x,), 3.0, []):
+        with pytest.raises(TypeError, match=r"Session\.run: feed_dict must be a dict from tensors of the graph to values, got "):
+            tf.compat.v1.Session(graph=graph).run(y, feeds)
+
+
 def test_fetches_may_be_nested(tf, toy):
     with tf.Graph() as graph:
         x, y = tf.constant(1.0), toy.neg(tf.constant(2.0))

@@ -67,6 +67,11 @@ def shares(count: int, work: int) -> list[slice]:
     return cut(count, number)
 
 
+def starts(stop: int, step: int, work: int) -> list[range]:
+    """The blocks of ``range(0, stop, step)`` in as many ranges as threads are worth it; the blocks are the same for any number of threads."""
+    return [range(part.start * step, min(part.stop * step, stop), step) for part in shares(-(-stop // step), work)]
+
+
 def cut(count: int, number: int) -> list[slice]:
     """``range(count)`` in so many slices, nearly equal ones."""
     edges = [count * i // number for i in range(number + 1)]

@@ -12,9 +12,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeAlias
 
+from treadle.runtime import workers
 from treadle_array.blocks import is_short
+
+Prepare: TypeAlias = Callable[[Any], Any]
+"""What is done to elements before they are summed."""
 
 LANES = 8
 """Accumulators side by side, as in NumPy's pairwise sum."""
@@ -28,6 +32,9 @@ COPIED = 4096
 FEW_ROWS = 64
 """Rows that are added one to the other; the error stays within as many roundings."""
 
+BLOCK_BYTES = 256 * 1024
+"""Bytes of rows that are prepared together, in the cache of a core."""
+
 NARROW = 64
 """Elements of a row below which NumPy's sum of several matrices at once is slow."""
 
@@ -38,21 +45,32 @@ def widened(xp: Any, x: Any) -> Any:
 
 
 def summation(xp: Any) -> Callable[..., Any]:
-    """``(x, axis, keepdims) -> the sum over axes`` in the dtype of ``x``; integers wrap.
+    """``(x, axis, keepdims, prepare=None) -> the sum over axes`` in the dtype of ``x``; integers wrap.
 
     Args:
         xp: the array module.
+
+    Returns:
+        The function; its argument ``prepare``, if there is one, is applied to the elements first, block by block where that saves memory.
     """
     add = xp.add.reduce
 
-    def plain(x: Any, axis: tuple[int, ...] | None, keepdims: bool) -> Any:
+    def plain(x: Any, axis: tuple[int, ...] | None, keepdims: bool, prepare: Prepare | None = None) -> Any:
+        x = x if prepare is None else prepare(x)
         return add(x, axis=axis, dtype=x.dtype, keepdims=keepdims)
 
-    def run(x: Any, axis: tuple[int, ...] | None, keepdims: bool) -> Any:
+    def run(x: Any, axis: tuple[int, ...] | None, keepdims: bool, prepare: Prepare | None = None) -> Any:
         steps = _steps(x.shape, axis, keepdims) if x.dtype.kind in "fc" else None
         if steps is None:
-            return add(x, axis=axis, dtype=x.dtype, keepdims=keepdims)
+            return plain(x, axis, keepdims, prepare)
         groups, shape = steps
+        if prepare is not None:
+            (count, length, rest), *groups = groups
+            if rest > 1 and length % LANES == 0 and length > LANES * RUN and x.dtype.kind == "f":
+                x = _of_columns(xp, x.reshape(count, length, rest), prepare)
+            else:
+                groups = [(count, length, rest), *groups]
+                x = prepare(x)
         for count, length, rest in groups:
             x = _of_rows(xp, x.reshape(count, length)) if rest == 1 else _of_columns(xp, x.reshape(count, length, rest))
         return x.reshape(shape)
@@ -109,7 +127,7 @@ def _of_rows(xp: Any, x: Any) -> Any:
     return total
 
 
-def _of_columns(xp: Any, x: Any) -> Any:
+def _of_columns(xp: Any, x: Any, prepare: Prepare | None = None) -> Any:
     """``(K, N, M) -> (K, M)``: few rows one by one; up to 128 the bits of a pairwise sum, and its error beyond."""
     count, length, width = x.shape
     if length <= FEW_ROWS:
@@ -120,7 +138,8 @@ def _of_columns(xp: Any, x: Any) -> Any:
         return xp.add.reduce(xp.ascontiguousarray(x.transpose(0, 2, 1)), axis=2)
     eights = length // LANES
     whole = eights * LANES
-    lanes = sums_of_runs(xp, (x if whole == length else x[:, :whole]).reshape(count, eights, LANES * width)).reshape(count, LANES, width)
+    lanes = sums_of_runs(xp, (x if whole == length else x[:, :whole]).reshape(count, eights, LANES * width), prepare)
+    lanes = lanes.reshape(count, LANES, width)
     lanes = xp.add(lanes[:, 0::2], lanes[:, 1::2])
     lanes = xp.add(lanes[:, 0::2], lanes[:, 1::2])
     total = xp.add(lanes[:, 0], lanes[:, 1])
@@ -129,16 +148,26 @@ def _of_columns(xp: Any, x: Any) -> Any:
     return total
 
 
-def sums_of_runs(xp: Any, x: Any) -> Any:
-    """``(K, N, M) -> (K, M)``: runs of ``RUN`` row by row, then their sums in pairs."""
+def sums_of_runs(xp: Any, x: Any, prepare: Prepare | None = None) -> Any:
+    """``(K, N, M) -> (K, M)``: runs of ``RUN`` row by row, then their sums in pairs; of what ``prepare`` makes of the elements."""
     count, length, width = x.shape
     if length <= RUN:
-        return xp.add.reduce(x, axis=1)
+        return xp.add.reduce(x if prepare is None else prepare(x), axis=1)
     full, left = divmod(length, RUN)
     partial = xp.empty((count, full + (left > 0), width), x.dtype)
-    xp.add.reduce(x[:, : full * RUN].reshape(count, full, RUN, width), axis=2, out=partial[:, :full])
+    runs = x[:, : full * RUN].reshape(count, full, RUN, width)
+    step = full if prepare is None else max(1, BLOCK_BYTES // (count * RUN * width * x.dtype.itemsize))
+
+    def add_up(starts: range) -> None:
+        for start in starts:
+            here = slice(start, min(start + step, starts.stop))
+            part = runs[:, here]
+            xp.add.reduce(part if prepare is None else prepare(part), axis=2, out=partial[:, here])
+
+    workers.together(add_up, workers.starts(full, step, x.size))
     if left:
-        xp.add.reduce(x[:, full * RUN :], axis=1, out=partial[:, full])
+        rest = x[:, full * RUN :]
+        xp.add.reduce(rest if prepare is None else prepare(rest), axis=1, out=partial[:, full])
     length = partial.shape[1]
     while length > 1:
         half = length // 2

@@ -1,4 +1,4 @@
-"""Chains of elementwise calls, run block by block so that what lies between two calls stays in the processor's cache.
+"""Chains of elementwise calls, run block by block so that what lies between two calls stays in the processor's cache, on several cores.
 
 NumPy alone runs in blocks; to another array module the whole tensor is one. An element's result does not depend on the block it is in.
 """
@@ -11,8 +11,13 @@ from collections.abc import Callable, Hashable
 from functools import lru_cache
 from typing import Any
 
+from treadle.runtime import workers
+
 BLOCK = 32_768
 """Elements of a block: four buffers of it in float32 fill half of a second-level cache."""
+
+_CALLS = 4
+"""Calls per element that a chain has, about: for how many threads are worth it."""
 
 _BROADCAST = 4
 """Blocks that are taken together where arrays broadcast: NumPy pays for each row, and there is little scratch."""
@@ -96,18 +101,22 @@ def elementwise(xp: Any, steps: Callable[..., Any], *constants: float, scratch: 
 
     def by_block(inputs: tuple[Any, ...], result: Any, dtype: Any) -> None:
         size, short = result.size, result.dtype != dtype
-        length = min(limit, size)
-        between = [empty(length, dtype) for _ in range(scratch + short)]
+        length = min(limit, size) or 1
         flat, target = [x.reshape(-1) for x in inputs], result.reshape(-1)
-        for start in range(0, size, length or 1):
-            part = target[start : start + length]
-            parts = [x[start : start + length] for x in flat]
-            rest = between if part.size == length else [t[: part.size] for t in between]
-            if short:
-                steps(*[x.astype(dtype) for x in parts], *rest, *numbers(dtype))
-                part[...] = rest[0]
-            else:
-                steps(*parts, part, *rest, *numbers(dtype))
+
+        def fill(starts: range) -> None:
+            between = [empty(length, dtype) for _ in range(scratch + short)]
+            for start in starts:
+                part = target[start : start + length]
+                parts = [x[start : start + length] for x in flat]
+                rest = between if part.size == length else [t[: part.size] for t in between]
+                if short:
+                    steps(*[x.astype(dtype) for x in parts], *rest, *numbers(dtype))
+                    part[...] = rest[0]
+                else:
+                    steps(*parts, part, *rest, *numbers(dtype))
+
+        workers.together(fill, workers.starts(size, length, _CALLS * size))
 
     return run
 
@@ -152,17 +161,21 @@ def broadcasting(xp: Any, steps: Callable[..., Any]) -> Callable[..., Any]:
         count = merged[0]
         rows = _rows_of_block(xp, merged)
         parts = _repeated(xp, parts, merged, rows)
-        between = xp.empty((rows, *merged[1:]), xp.float32) if short else None
-        for start in range(0, count, rows):
-            here = slice(start, start + rows)
-            size = min(rows, count - start)
-            pieces = [x[here] if x.shape[0] == count else x[:size] for x in parts]
-            if between is None:
-                steps(*pieces, target[here])
-            else:
-                wide = between[:size]
-                steps(*[x.astype(xp.float32) for x in pieces], wide)
-                target[here] = wide
+
+        def fill(starts: range) -> None:
+            between = xp.empty((rows, *merged[1:]), xp.float32) if short else None
+            for start in starts:
+                here = slice(start, start + rows)
+                size = min(rows, count - start)
+                pieces = [x[here] if x.shape[0] == count else x[:size] for x in parts]
+                if between is None:
+                    steps(*pieces, target[here])
+                else:
+                    wide = between[:size]
+                    steps(*[x.astype(xp.float32) for x in pieces], wide)
+                    target[here] = wide
+
+        workers.together(fill, workers.starts(count, rows, _CALLS * result.size))
         return result
 
     return run

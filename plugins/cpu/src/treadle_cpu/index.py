@@ -31,6 +31,7 @@ KERNELS: dict[str, tuple[str, ...]] = {
     ),
     "treadle_cpu.kernels.moments": (
         "moments",
+        "reduce_variance",
     ),
     "treadle_cpu.kernels.randomness": (
         "generator_key",

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from treadle.runtime import workers
 from treadle_array.axis_sums import RUN, sums_of_runs
 from treadle_array.blocks import is_short
 
@@ -26,6 +27,9 @@ NARROW = 24
 
 FEW = 2048
 """Elements below which the fewest calls win."""
+
+_CALLS = 4
+"""Calls per element that a slice takes, about: for how many threads are worth it."""
 
 _SHORT_RUN, _LONG_RUN = 48, 4096
 """Elements of a run along columns that are too few to work on, and enough to be taken as they lie."""
@@ -121,19 +125,23 @@ def _rows(by_rows: Any, by_columns: Any, inputs: tuple[Any, ...], result: Any) -
     short = is_short(result.dtype)
     dtype = np.dtype(np.float32) if short else result.dtype
     step = max(FEWEST_ROWS, BLOCK_BYTES // (width * dtype.itemsize))
-    for start in range(0, rows, step):
-        parts = [x[start : start + step] for x in inputs]
-        part = result[start : start + step]
-        if by_columns is not None:
-            parts = [x.T.astype(dtype, "C") for x in parts]
-            by_columns(*parts, parts[0])
-            part[...] = parts[0].T
-        elif short:
-            between = np.empty(part.shape, dtype)
-            by_rows(*[x.astype(dtype) for x in parts], between)
-            part[...] = between
-        else:
-            by_rows(*parts, part)
+
+    def fill(starts: range) -> None:
+        for start in starts:
+            parts = [x[start : start + step] for x in inputs]
+            part = result[start : start + step]
+            if by_columns is not None:
+                parts = [x.T.astype(dtype, "C") for x in parts]
+                by_columns(*parts, parts[0])
+                part[...] = parts[0].T
+            elif short:
+                between = np.empty(part.shape, dtype)
+                by_rows(*[x.astype(dtype) for x in parts], between)
+                part[...] = between
+            else:
+                by_rows(*parts, part)
+
+    workers.together(fill, workers.starts(rows, step, _CALLS * result.size))
 
 
 def _planes(by_rows: Any, by_columns: Any, narrow: int, inputs: tuple[Any, ...], result: Any, axis: int) -> None:
@@ -152,13 +160,17 @@ def _planes(by_rows: Any, by_columns: Any, narrow: int, inputs: tuple[Any, ...],
     step = inner if inner <= _LONG_RUN else max(_LONG_RUN // 2, BLOCK_BYTES // (width * dtype.itemsize))
     planes = [x.reshape(lead, width, inner) for x in inputs]
     target = result.reshape(lead, width, inner)
-    for i in range(lead):
-        for start in range(0, inner, step):
-            parts = [x[i, :, start : start + step] for x in planes]
-            part = target[i, :, start : start + step]
+    blocks = [(i, slice(start, start + step)) for i in range(lead) for start in range(0, inner, step)]
+
+    def fill(some: slice) -> None:
+        for i, here in blocks[some]:
+            parts = [x[i, :, here] for x in planes]
+            part = target[i, :, here]
             if short:
                 between = np.empty(part.shape, dtype)
                 by_columns(*[x.astype(dtype, "C") for x in parts], between)
                 part[...] = between
             else:
                 by_columns(*parts, part)
+
+    workers.together(fill, workers.shares(len(blocks), _CALLS * result.size))

@@ -7,7 +7,6 @@ shared out to several.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from itertools import product
 from math import prod

@@ -1,30 +1,27 @@
-"""The exponential of matrices by scaling, a Padé approximant of degree 13 and squaring."""
+"""The exponential of matrices by scaling, a Padé approximant and squaring.
+
+Sources:
+    N. Higham, "The scaling and squaring method for the matrix exponential revisited" (2005): the degrees, and the norms up to which they do.
+"""
 
 from __future__ import annotations
 
+from math import factorial
 from typing import Any
 
 from treadle.declare import kernel
 from treadle_array.matrices import back, square, widened
 
-_PADE = (
-    64764752532480000.0,
-    32382376266240000.0,
-    7771770303897600.0,
-    1187353796428800.0,
-    129060195264000.0,
-    10559470521600.0,
-    670442572800.0,
-    33522128640.0,
-    1323241920.0,
-    40840800.0,
-    960960.0,
-    16380.0,
-    182.0,
-    1.0,
-)
-_REACH = 5.371920351148152
-"""The norm up to which the approximant is exact to double precision."""
+_REACH = {3: 1.495585217958292e-2, 5: 2.539398330063230e-1, 7: 9.504178996162932e-1, 9: 2.097847961257068, 13: 5.371920351148152}
+"""Degree of the approximant to the norm up to which it is exact to double precision."""
+
+
+def _coefficients(degree: int) -> tuple[float, ...]:
+    """Of the numerator, the constant first, with 1 for the highest power."""
+    return tuple([factorial(2 * degree - k) / (factorial(k) * factorial(degree - k)) for k in range(degree + 1)])
+
+
+_PADE = {degree: _coefficients(degree) for degree in _REACH}
 
 
 @kernel("expm")
@@ -38,8 +35,10 @@ def expm(xp: Any) -> Any:
         a = a.astype(xp.complex128 if a.dtype.kind == "c" else xp.float64)
         norms = xp.abs(a).sum(axis=-2).max(axis=-1)
         finite = xp.where(xp.isfinite(norms), norms, 0)
-        squarings = xp.maximum(xp.ceil(xp.log2(xp.maximum(finite, 1e-300) / _REACH)), 0)
-        result = _approximant(xp, a / (2.0**squarings)[..., None, None])
+        largest = float(finite.max())
+        degree = next((m for m, reach in _REACH.items() if largest <= reach), 13)
+        squarings = xp.maximum(xp.ceil(xp.log2(xp.maximum(finite, 1e-300) / _REACH[13])), 0)
+        result = _approximant(xp, a if largest <= _REACH[13] else a / (2.0**squarings)[..., None, None], degree)
         for i in range(int(squarings.max())):
             squared = xp.matmul(result, result.copy())
             result = squared if a.ndim == 2 else xp.where((squarings > i)[..., None, None], squared, result)
@@ -50,14 +49,40 @@ def expm(xp: Any) -> Any:
     return run
 
 
-def _approximant(xp: Any, a: Any) -> Any:
-    b = _PADE
-    unit = xp.eye(a.shape[-1], dtype=a.dtype)
+def _approximant(xp: Any, a: Any, degree: int) -> Any:
+    b = _PADE[degree]
     a2 = xp.matmul(a, a.copy())  # a copy: BLAS takes another way for a matrix times itself
-    a4 = xp.matmul(a2, a2.copy())
-    a6 = xp.matmul(a4, a2)
-    odd = xp.matmul(a6, b[13] * a6 + b[11] * a4 + b[9] * a2) + b[7] * a6 + b[5] * a4 + b[3] * a2 + b[1] * unit
-    even = xp.matmul(a6, b[12] * a6 + b[10] * a4 + b[8] * a2) + b[6] * a6 + b[4] * a4 + b[2] * a2 + b[0] * unit
+    powers = [a2]
+    if degree > 3:
+        powers.append(xp.matmul(a2, a2.copy()))
+    if degree > 5:
+        powers.append(xp.matmul(powers[1], a2))
+    if degree == 9:
+        powers.append(xp.matmul(powers[2], a2))
+    if degree == 13:
+        a6 = powers[2]
+        odd = xp.matmul(a6, _sum(xp, powers, b[9::2]))
+        even = xp.matmul(a6, _sum(xp, powers, b[8::2]))
+        odd += _sum(xp, powers, b[3:9:2], b[1])
+        even += _sum(xp, powers, b[2:8:2], b[0])
+    else:
+        odd, even = _sum(xp, powers, b[3::2], b[1]), _sum(xp, powers, b[2::2], b[0])
     u = xp.matmul(a, odd)
-    finite = xp.isfinite(even - u).all(axis=(-2, -1), keepdims=True)
-    return xp.linalg.solve(xp.where(finite, even - u, unit), even + u)
+    below = xp.subtract(even, u)
+    above = xp.add(even, u, out=even)
+    if not bool(xp.isfinite(below).all()):
+        finite = xp.isfinite(below).all(axis=(-2, -1), keepdims=True)
+        below = xp.where(finite, below, xp.eye(a.shape[-1], dtype=a.dtype))
+    return xp.linalg.solve(below, above)
+
+
+def _sum(xp: Any, powers: list[Any], coefficients: tuple[float, ...], diagonal: float = 0.0) -> Any:
+    """The sum of matrices times numbers, and a number on the diagonal."""
+    total = powers[0] * coefficients[0]
+    term = xp.empty_like(total)
+    for power, coefficient in zip(powers[1:], coefficients[1:], strict=True):
+        total += xp.multiply(power, coefficient, out=term)
+    if diagonal:
+        places = xp.arange(total.shape[-1])
+        total[..., places, places] += diagonal
+    return total

@@ -10,7 +10,7 @@ from typing import Any
 
 from treadle.declare import kernel
 from treadle_array.kernels.pooling import inside_taps, kept, lowest, pick, put, scatter, taps
-from treadle_array.kernels.window import deliver, geometry, widened
+from treadle_array.kernels.window import deliver, for_batches, geometry, widened
 
 
 @kernel("dilation2d")
@@ -21,9 +21,14 @@ def dilation2d(xp: Any) -> Any:
         x, w, maxima, before = _prepared(xp, input, filters, strides, padding, dilations)
         if maxima.size:
             counts, least = maxima.shape[1:-1], maxima[:1, :1, :1, :1].copy()
-            for _, tap, which, met in taps(x, counts, w.shape[:2], strides, dilations, before):
-                target = maxima[which]
-                xp.maximum(target, x[met] + w[tap], out=target)
+
+            def fill(items: slice) -> None:
+                block, largest = x[items], maxima[items]
+                for _, tap, which, met in taps(block, counts, w.shape[:2], strides, dilations, before):
+                    target = largest[which]
+                    xp.maximum(target, block[met] + w[tap], out=target)
+
+            for_batches(xp, x, 2 * prod(w.shape[:2]), fill)
             if x.dtype.kind not in "iu" and bool(xp.isnan(maxima).any()):
                 maxima[...] = least
                 _note_first(xp, x, w, maxima, strides, dilations, before)

@@ -12,7 +12,7 @@ from typing import Any
 
 from treadle.declare import kernel
 from treadle.dtypes import DType, from_numpy
-from treadle_array.kernels.window import batches, deliver, geometry, valid_windows, widened
+from treadle_array.kernels.window import deliver, for_batches, geometry, valid_windows, widened
 
 
 @kernel("max_pool", out=True)
@@ -66,10 +66,13 @@ def max_pool_grad(xp: Any) -> Any:
         _require_shape(output, g.shape)
         wide = widened(xp, g)
         result = xp.zeros(input.shape, wide.dtype)
+
+        def spread(items: slice) -> None:
+            first = first_taps(xp, widened(xp, input[items]), widened(xp, output[items]), window, strides, dilations, before)
+            scatter(xp, first, wide[items], window, strides, dilations, before, result[items])
+
         if g.size:
-            for items in batches(xp, input.shape[0], 2 * input[:1].nbytes):
-                first = first_taps(xp, widened(xp, input[items]), widened(xp, output[items]), window, strides, dilations, before)
-                scatter(xp, first, wide[items], window, strides, dilations, before, result[items])
+            for_batches(xp, input, 4, spread)
         return deliver(result, g.dtype, None)
 
     return run
@@ -102,8 +105,7 @@ def avg_pool(xp: Any) -> Any:
         result = _target(xp, out, (x.shape[0], *counts, x.shape[-1]), x.dtype)
         if result.size:
             zero = xp.zeros((), x.dtype)
-            for items in batches(xp, x.shape[0], 2 * x[:1].nbytes):
-                slide(xp, xp.add, x[items], zero, window, strides, dilations, before, result[items])
+            for_batches(xp, x, 2, lambda items: slide(xp, xp.add, x[items], zero, window, strides, dilations, before, result[items]))
             xp.divide(result, _numbers(xp, x.shape[1:-1], counts, window, strides, dilations, before, x.dtype), out=result)
         return deliver(result, input.dtype, out)
 
@@ -275,14 +277,17 @@ def _target(xp: Any, out: Any, shape: tuple[int, ...], dtype: Any) -> Any:
 def _maxima(xp: Any, x: Any, least: Any, window: Any, strides: Any, dilations: Any, before: Any, out: Any) -> None:
     """Fill ``out`` with the maxima. ``fmax`` would do for NaN, but which of -0.0 and 0.0 it gives depends on the place in memory."""
     neutral = xp.array(least, x.dtype)
-    for items in batches(xp, x.shape[0], 2 * x[:1].nbytes):
+
+    def fill(items: slice) -> None:
         block, target = x[items], out[items]
         slide(xp, xp.maximum, block, neutral, window, strides, dilations, before, target)
         if x.dtype.kind in "iu" or bool(target.min() >= neutral):  # no NaN, no -inf
-            continue
+            return
         if bool(xp.isnan(target).any()):
             slide(xp, xp.maximum, xp.where(xp.isnan(block), neutral, block), neutral, window, strides, dilations, before, target)
         xp.maximum(target, neutral, out=target)
+
+    for_batches(xp, x, 2, fill)
 
 
 def _repeated(xp: Any, x: Any, window: Any) -> Any:

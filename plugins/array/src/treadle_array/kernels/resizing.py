@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from treadle.declare import kernel
+from treadle_array.kernels.window import for_batches
 from treadle_array.sampling import Taps, adjoint, taps
 
 
-def _applied(xp: Any, x: Any, table: Taps | None, axis: int, lerp: bool) -> Any:
+def _applied(xp: Any, x: Any, table: Taps | None, axis: int, lerp: bool, out: Any = None) -> Any:
     """An axis of ``x`` looked up in a table: one pass over the result per column of it."""
     if table is None:
         return x
@@ -22,14 +23,34 @@ def _applied(xp: Any, x: Any, table: Taps | None, axis: int, lerp: bool) -> Any:
         second = xp.take(x, places[:, 1], axis)
         second -= first
         second *= weights[:, 1]
-        second += first
-        return second
+        return xp.add(second, first, out=second if out is None else out)
     first *= weights[:, 0]
     for i in range(1, places.shape[1]):
         more = xp.take(x, places[:, i], axis)
         more *= weights[:, i]
-        first += more
+        xp.add(first, more, out=first)
     return first
+
+
+def _both(xp: Any, images: Any, shape: tuple[int, ...], tables: list[tuple[int, Taps | None]], lerp: bool) -> Any:
+    """Two axes looked up in their tables, one after the other."""
+    tables = [(axis, table) for axis, table in tables if table is not None]
+    result = xp.empty(shape, images.dtype)
+    if not result.size:
+        return result
+    if not tables:
+        result[...] = images
+        return result
+
+    def fill(items: slice) -> None:
+        x = images[items]
+        for number, (axis, table) in enumerate(tables):
+            x = _applied(xp, x, table, axis, lerp, result[items] if number == len(tables) - 1 else None)
+        if x.base is not result:
+            result[items] = x
+
+    for_batches(xp, images if images.size > result.size else result, 8, fill)
+    return result
 
 
 @kernel("resize")
@@ -39,11 +60,9 @@ def resize(xp: Any) -> Any:
     def run(images: Any, size: tuple[int, int], *, method: str, antialias: bool) -> Any:
         if images.ndim != 4 or len(size) != 2 or min(size) < 1 or min(images.shape[1:3]) < 1:
             raise ValueError(f"images of shape {images.shape} cannot be resized to {size}")
-        lerp = method == "bilinear" and not antialias
-        result = images
-        for axis in (2, 1):
-            result = _applied(xp, result, taps(method, antialias, images.shape[axis], size[axis - 1]), axis, lerp)
-        return result.copy() if result is images else result
+        shape = (images.shape[0], *size, images.shape[3])
+        tables = [(axis, taps(method, antialias, images.shape[axis], size[axis - 1])) for axis in (2, 1)]
+        return _both(xp, images, shape, tables, method == "bilinear" and not antialias)
 
     return run
 
@@ -56,11 +75,8 @@ def resize_grad(xp: Any) -> Any:
         if g.ndim != 4 or len(size) != 2 or min(size) < 1 or min(g.shape[1:3]) < 1:
             raise ValueError(f"images of size {size} are not resized to shape {g.shape}")
         wide = g.astype(xp.float32) if g.dtype.itemsize == 2 else g
-        result = wide
-        for axis in (1, 2):
-            result = _applied(xp, result, adjoint(method, antialias, size[axis - 1], g.shape[axis]), axis, False)
-        if result is g:
-            return g.copy()
+        shape = (g.shape[0], *size, g.shape[3])
+        result = _both(xp, wide, shape, [(axis, adjoint(method, antialias, size[axis - 1], g.shape[axis])) for axis in (1, 2)], False)
         return result if wide is g else result.astype(g.dtype)
 
     return run

@@ -41,7 +41,7 @@ def reduce_euclidean_norm(xp: Any) -> Any:
 
     def run(x: Any, *, axis: tuple[int, ...] | None, keepdims: bool) -> Any:
         wide = widened(xp, x)
-        total = add_up(_square(wide), axis, keepdims)
+        total = add_up(wide, axis, keepdims, _square)
         norm = xp.sqrt(total.astype(xp.float64)) if x.dtype.kind in "iu" else xp.sqrt(total)
         return norm if norm.dtype == x.dtype else norm.astype(x.dtype)
 

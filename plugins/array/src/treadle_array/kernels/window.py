@@ -6,9 +6,11 @@ that fit a cache. No kernel is declared here.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache, lru_cache
 from typing import Any
+
+from treadle.runtime import workers
 
 BLOCK_BYTES = 12 << 20
 """Bytes of a matrix of windows on the host: larger ones would leave the last cache, smaller ones would call BLAS too often."""
@@ -71,9 +73,7 @@ def frame(xp: Any, x: Any, begin: tuple[int, ...], lengths: tuple[int, ...]) -> 
 
 
 @lru_cache(maxsize=4096)
-def framing(
-    sizes: tuple[int, ...], begin: tuple[int, ...], lengths: tuple[int, ...]
-) -> tuple[tuple[slice, ...], tuple[slice, ...]]:
+def framing(sizes: tuple[int, ...], begin: tuple[int, ...], lengths: tuple[int, ...]) -> tuple[tuple[slice, ...], tuple[slice, ...]]:
     """What of a channels-last array of these sizes is in a frame, and its place there."""
     inside = [slice(max(b, 0), max(min(b + n, s), 0)) for b, n, s in zip(begin, lengths, sizes, strict=True)]
     place = [slice(s.start - b, s.stop - b) for s, b in zip(inside, begin, strict=True)]
@@ -106,11 +106,26 @@ def blocks(xp: Any, batch: int, rows: int, row_bytes: int) -> Iterator[tuple[sli
             yield slice(b, min(b + images, batch)), slice(r, min(r + step, rows))
 
 
-def batches(xp: Any, batch: int, item_bytes: int) -> Iterator[slice]:
-    """Slices of the batch whose work stays in the cache, in whole items."""
-    step = items_in(xp, CACHE_BYTES, item_bytes)
-    for b in range(0, batch, step):
-        yield slice(b, min(b + step, batch))
+def for_batches(xp: Any, x: Any, calls: int, function: Callable[[slice], None]) -> None:
+    """Call a function for slices of the batch whose work stays in the cache, in whole items, several at the same time on the host.
+
+    Args:
+        xp: the array module.
+        x: what is worked on, of which a result has the size too.
+        calls: how many calls per element the function makes, about.
+        function: works on some items of ``x``.
+    """
+    batch = x.shape[0]
+    step = items_in(xp, CACHE_BYTES, 2 * x[:1].nbytes)
+
+    def run(starts: range) -> None:
+        for start in starts:
+            function(slice(start, min(start + step, batch)))
+
+    if xp.__name__ == "numpy":
+        workers.together(run, workers.starts(batch, step, calls * x.size))
+    else:
+        run(range(0, batch, step))
 
 
 def items_in(xp: Any, host_bytes: int, item_bytes: int) -> int:

@@ -9,10 +9,16 @@ from typing import Any
 import numpy as np
 
 from treadle.declare import kernel
+from treadle.runtime import workers
+from treadle_array.axis_sums import sums_of_runs
 from treadle_array.blocks import is_short
 from treadle_array.kernels.moments import moments as array_moments
 from treadle_array.kernels.reductions import reduced_shape
+from treadle_array.kernels.statistics import reduce_variance as array_variance
 from treadle_cpu.rows import BLOCK_BYTES, FEW, NARROW, column_sum, row_sum
+
+_NARROW_COLUMNS = 48
+"""Columns up to which a matrix is halved instead of summed in runs of rows."""
 
 
 @kernel("moments")
@@ -31,10 +37,22 @@ def moments(xp: Any) -> Any:
             mean, variance = of_columns(x.reshape(count, inner))
         else:
             return over_any_axes(x, axis=axis, keepdims=keepdims)
-        dtype = x.dtype
-        if mean.dtype is not dtype:
-            mean, variance = mean.astype(dtype), variance.astype(dtype)
-        return mean.reshape(shape), variance.reshape(shape)
+        return mean.astype(x.dtype, copy=False).reshape(shape), variance.astype(x.dtype, copy=False).reshape(shape)
+
+    return run
+
+
+@kernel("reduce_variance")
+def reduce_variance(xp: Any) -> Any:
+    """See the op; over the first axes block by block."""
+    over_any_axes = array_variance(np)
+
+    def run(x: Any, *, axis: tuple[int, ...] | None, keepdims: bool) -> Any:
+        found = _layout(x.shape, axis, keepdims)
+        if found is None or not x.size or x.dtype.kind == "c" or found[0] > 1 or found[2] < _NARROW_COLUMNS:
+            return over_any_axes(x, axis=axis, keepdims=keepdims)
+        _, count, inner, shape = found
+        return of_columns(x.reshape(count, inner))[1].astype(x.dtype, copy=False).reshape(shape)
 
     return run
 
@@ -58,18 +76,22 @@ def of_rows(x: Any) -> tuple[Any, Any]:
         return _rows_at_once(x, np.empty_like(x), count)
     mean, variance = np.empty((rows, 1), dtype), np.empty((rows, 1), dtype)
     step = max(1, BLOCK_BYTES // (count * dtype.itemsize))
-    scratch = np.empty((min(step, rows), count), dtype)
-    for start in range(0, rows, step):
-        here = slice(start, start + step)
-        part = x[here]
-        if count <= NARROW:
-            turned = part.T.astype(dtype, "C")
-            center = column_sum(turned) / count
-            np.subtract(turned, center, turned)
-            np.multiply(turned, turned, turned)
-            mean[here, 0], variance[here, 0] = center, column_sum(turned) / count
-        else:
-            mean[here], variance[here] = _rows_at_once(part.astype(dtype, copy=False), scratch[: len(part)], count)
+
+    def fill(starts: range) -> None:
+        scratch = np.empty((min(step, rows), count), dtype)
+        for start in starts:
+            here = slice(start, start + step)
+            part = x[here]
+            if count <= NARROW:
+                turned = part.T.astype(dtype, "C")
+                center = column_sum(turned) / count
+                np.subtract(turned, center, turned)
+                np.multiply(turned, turned, turned)
+                mean[here, 0], variance[here, 0] = center, column_sum(turned) / count
+            else:
+                mean[here], variance[here] = _rows_at_once(part.astype(dtype, copy=False), scratch[: len(part)], count)
+
+    workers.together(fill, workers.starts(rows, step, 4 * x.size))
     return mean, variance
 
 
@@ -81,25 +103,15 @@ def _rows_at_once(x: Any, scratch: Any, count: int) -> tuple[Any, Any]:
 
 
 def of_columns(x: Any) -> tuple[Any, Any]:
-    """The moments of each column, the sum of each block of rows on its own."""
+    """The moments of each column."""
     count, width = x.shape
-    dtype = np.dtype(np.float32) if is_short(x.dtype) else x.dtype
-    step = min(count, max(1, BLOCK_BYTES // (width * dtype.itemsize)))
-    blocks = [x[start : start + step] for start in range(0, count, step)]
-    if dtype is not x.dtype:
-        blocks = [part.astype(dtype) for part in blocks]
-        mean = _sum_of_blocks([column_sum(part) for part in blocks]) / count
-    else:
-        mean = column_sum(x) / count
-    center = np.empty((step, width), dtype)
-    center[...] = mean
-    scratch, sums = np.empty((step, width), dtype), []
-    for part in blocks:
-        deviation = np.subtract(part, center[: len(part)], scratch[: len(part)])
-        np.multiply(deviation, deviation, deviation)
-        sums.append(column_sum(deviation))
-    return mean, _sum_of_blocks(sums) / count
+    wide = x.astype(np.float32) if is_short(x.dtype) else x
+    mean = column_sum(wide) / count
+    if width < _NARROW_COLUMNS:
+        return mean, column_sum(np.square(wide - mean)) / count
 
+    def squares(part: Any) -> Any:
+        deviation = np.subtract(part, mean)
+        return np.multiply(deviation, deviation, deviation)
 
-def _sum_of_blocks(sums: list[Any]) -> Any:
-    return sums[0] if len(sums) == 1 else column_sum(np.stack(sums))
+    return mean, sums_of_runs(np, wide[None], squares)[0] / count
