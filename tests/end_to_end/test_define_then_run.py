@@ -88,6 +88,18 @@ def test_a_fed_activation_replaces_what_comes_before_it():
         assert session.run(scaled, {images: np.zeros((2, 4))}).tolist() == [[0.0, 0.0]] * 2
 
 
+def test_what_is_fed_may_be_called_like_another_node():
+    with td.Graph().as_default() as graph:
+        x = v1.placeholder(td.float32, [])
+        middle = x * 2
+        last = middle * 3 * middle * middle * middle
+        called = td.function(lambda x: x * middle * middle)(x)
+        branched = td.cond(x > 0, lambda: middle * 2 * middle * middle, lambda: middle * 1)
+    session = v1.Session(graph=graph)  # a graph that is broken would be told by a warning of the optimizer
+    assert session.run(last, {middle: 5.0}) == 3 * 5.0**4
+    assert session.run([called, branched, last], {middle: 5.0, x: 2.0}) == [50.0, 250.0, 3 * 5.0**4]
+
+
 def test_branches_loops_and_their_gradients_are_part_of_a_graph():
     with td.Graph().as_default() as graph:
         n = v1.placeholder(td.int32, [])
@@ -173,13 +185,37 @@ def test_initial_values_are_drawn_anew_by_the_initializer():
         n = v1.get_variable("n", [2], td.int32)
         init = v1.global_variables_initializer()
     draws = []
-    for _ in range(2):
-        with v1.Session(graph=graph) as session:
+    with v1.Session(graph=graph) as session:
+        for _ in range(2):
             session.run(init)
             draws.append(session.run(w))
             assert session.run(n).tolist() == [0, 0]
     assert not np.array_equal(*draws)
     assert np.abs(draws[0]).max() <= np.sqrt(6 / 150)
+
+
+def test_the_draws_of_a_session_begin_anew_from_the_seeds():
+    td.random.set_seed(7)
+    with td.Graph().as_default() as graph:
+        drawn = [td.random.normal([2]), td.random.uniform([2], seed=3), td.function(lambda: td.random.normal([2], seed=4))()]
+        start = td.random.normal([])
+        v = td.Variable(start)
+        init = v1.global_variables_initializer()
+
+    def run(session):
+        session.run(init)
+        return np.stack([np.stack(session.run(drawn)) for _ in range(3)]), session.run(v)
+
+    first, second = v1.Session(graph=graph), v1.Session(graph=graph)
+    (numbers, value), (same, same_value) = run(first), run(second)
+    np.testing.assert_array_equal(numbers, same)
+    assert value == same_value and len(np.unique(numbers)) == numbers.size
+    assert not np.isin(np.stack(first.run(drawn)), numbers).any()
+    eager = td.random.normal([2]).numpy()
+    td.random.set_seed(7)
+    np.testing.assert_array_equal(td.random.normal([2]), eager)  # sessions take nothing from the streams outside
+    td.random.set_seed(8)
+    assert not np.isin(np.stack(v1.Session(graph=graph).run(drawn)), numbers).any()
 
 
 def test_get_variable_says_what_it_needs():

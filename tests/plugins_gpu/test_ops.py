@@ -299,7 +299,12 @@ def loops(td):
             first = tape.gradient(total, x)
         return total, first, outer.gradient(first, x)
 
-    return list(td.function(run, autograph=False, input_signature=[td.TensorSpec([None])])(td.constant(ANY[0])))
+    def folded(x):
+        return td.foldl(lambda a, e: a * td.sin(e), x)
+
+    given = td.constant(ANY[0])
+    traced, rows = (td.function(f, autograph=False, input_signature=[td.TensorSpec([None])]) for f in (run, folded))
+    return [*traced(given), rows(given)]
 
 
 def embeddings(td):

@@ -695,6 +695,9 @@ def control_dependencies(control_inputs: Any) -> Any:
     Returns:
         A context manager.
 
+    Raises:
+        TypeError: there is something else among ``control_inputs``.
+
     Sources:
         TensorFlow ``tf.control_dependencies``.
     """
@@ -2020,7 +2023,7 @@ def print(*inputs: Any, **kwargs: Any) -> Any:
     ...
 
 def py_function(func: Any = None, inp: Any = None, Tout: Any = None, name: str | None = None) -> Any:
-    """Call a Python function with eager tensors each time the program gets here; gradients flow through what it does.
+    """Call a Python function with eager tensors each time the program gets here; gradients of any order flow through what it does.
 
     Args:
         func: a function of tensors; without it, a decorator is made.

@@ -417,6 +417,12 @@ def _(name: str) -> list[Sample]:
     return [*found, sample(f(4), f(2, 4), axis=0, other=-1, what="sizes", checks=checks)]
 
 
+@samples("required_rows")
+def _(name: str) -> list[Sample]:
+    checks = Checks(shapes=False)
+    return [sample(f(2, 3), axis=0, least=1, what="foldl", checks=checks), sample(f(2, 0), axis=1, least=0, what="map_fn", checks=checks)]
+
+
 # ---------------------------------------------------------------------- shapes and order
 
 
@@ -991,15 +997,20 @@ def _(name: str) -> list[Sample]:
             [f(2, 3, dtype=np.float64)],
             function=_double,
             dtypes=(td.float64,),
-            checks=Checks(sizes_follow=False, edges=False, dtypes=(), shapes=False, order=1),
+            checks=Checks(sizes_follow=False, edges=False, dtypes=(), shapes=False),
         )
     ]
+
+
+def _cubes(*tensors: Any) -> Any:
+    return tensors[0] ** 3
 
 
 @samples("py_function_gradient")
 def _(name: str) -> list[Sample]:
     checks = Checks(edges=False, dtypes=(), shapes=False)
-    return [sample([f(2, 3)], [f(2, 3)], np.int64(-1), function=_double, dtypes=(td.float32,), checks=checks)]
+    x, g = f(2, 3, dtype=np.float64), f(2, 3, dtype=np.float64)
+    return [sample([x], [g], np.int64(-1), function=_cubes, dtypes=(td.float64,), checks=checks)]
 
 
 # ---------------------------------------------------------------------- products and matrices

@@ -316,7 +316,7 @@ def test_gradients_flow_through_a_python_function_that_is_called_once():
     assert calls == [3]
     del tape, y
     gc.collect()
-    assert not python_calls._tapes
+    assert not python_calls._calls
 
 
 def test_the_shape_of_a_result_may_be_told():

@@ -181,6 +181,47 @@ def test_loops_over_rows_read_variables_and_nest():
         np.testing.assert_allclose(traced, eager, rtol=1e-14)
 
 
+LOOPS = {
+    "foldl": lambda x: td.foldl(lambda a, e: a + e, x),
+    "foldr": lambda x: td.foldr(lambda a, e: a + e, x),
+    "scan": lambda x: td.scan(lambda a, e: a + e, x),
+    "map_fn": lambda x: td.map_fn(lambda e: e * 2.0, x),
+    "vectorized_map": lambda x: td.vectorized_map(lambda e: e * 2.0, x),
+}
+
+
+@pytest.mark.parametrize("name", LOOPS)
+@pytest.mark.parametrize("traced", [False, True])
+def test_a_scalar_is_refused_in_the_name_of_the_function(name, traced):
+    run = td.function(LOOPS[name], input_signature=[td.TensorSpec(None)], autograph=False) if traced else LOOPS[name]
+    assert run(td.constant([1.0])).numpy().sum() == (2.0 if "map" in name else 1.0)
+    with pytest.raises(ShapeError, match=rf"^{name}: elements in elems must be 1\+ dimensional tensors, not scalars"):
+        run(td.constant(1.0))
+
+
+@pytest.mark.parametrize("name", ["foldl", "foldr", "scan"])
+@pytest.mark.parametrize("shape", [None, [None], [0]])
+def test_rows_that_are_missing_are_asked_for_in_the_name_of_the_function(name, shape):
+    for run in (LOOPS[name], td.function(LOOPS[name], input_signature=[td.TensorSpec(shape)], autograph=False)):
+        with pytest.raises(InvalidArgumentError, match=f"^{name}: elems has no rows, and there is no initializer; give one"):
+            run(td.zeros([0]))
+
+
+def test_no_rows_and_no_shape_are_refused_in_the_name_of_map_fn():
+    run = td.function(LOOPS["map_fn"], input_signature=[td.TensorSpec(None)], autograph=False)
+    with pytest.raises(InvalidArgumentError, match=r"^map_fn: elems has no rows, and the shape .* not known; say it in fn_output_signature"):
+        run(td.zeros([0]))
+
+
+def test_rows_of_unknown_number_are_gone_over_for_many_elements_at_once():
+    x = td.constant(ROWS)
+    signature = [td.TensorSpec([None, None], td.float64)]
+    total = td.function(lambda x: td.vectorized_map(lambda e: td.foldl(lambda a, b: a + b, e), x), input_signature=signature, autograph=False)
+    np.testing.assert_allclose(total(x), ROWS.sum(1))
+    with pytest.raises(InvalidArgumentError, match=r"^foldl: elems has no rows"):
+        total(td.zeros([3, 0], td.float64))
+
+
 # ---------------------------------------------------------------------- gradients within a graph
 
 
@@ -492,6 +533,10 @@ def test_what_says_the_order_changes_nothing(every_mode):
         assert ran == [1]
     with td.control_dependencies(None):
         pass
+    for way in (lambda program: program, td.function):
+        for nonsense in (["nonsense"], 5, [v, 1.0]):
+            with pytest.raises(TypeError, match="a control input must be a tensor or what an op of the graph gave; got"):
+                way(lambda nonsense=nonsense: td.control_dependencies(nonsense))()
     with pytest.raises(ValueError, match="at least one"):
         td.tuple([None])
     with pytest.raises(InvalidArgumentError), td.control_dependencies([]):

@@ -161,3 +161,56 @@ def test_other_threads_are_not_checked(checked):
     thread.start()
     thread.join()
     assert np.isnan(found[0]).any()
+
+
+# ---------------------------------------------------------------------- sessions
+
+
+def logarithm():
+    x = td.compat.v1.placeholder(td.float32, [])
+    y = td.math.log(x)
+    return x, y, td.cond(x > -5.0, lambda: td.sqrt(x), lambda: x), td.gradients(td.sqrt(x), x)[0]
+
+
+def require_checks(session, x, y, chosen, slope):
+    with refused(r"op 'log' has 1 NaN among 1 elements.*made at .*`y = td.math.log\(x\)`"):
+        session.run(y, {x: -1.0})
+    with refused("op 'sqrt' has 1 NaN"):
+        session.run(chosen, {x: -1.0})
+    with refused(r"has 1 Inf .*\(gradient of op 'sqrt'\)"):
+        session.run(slope, {x: 0.0})
+
+
+@pytest.mark.parametrize("where", ["before the graph", "in the graph", "before the run"])
+def test_what_a_session_runs_is_checked(where):
+    graph = td.Graph()
+    try:
+        if where == "before the graph":
+            td.debugging.enable_check_numerics()
+        with graph.as_default():
+            if where == "in the graph":
+                td.debugging.enable_check_numerics()
+            tensors = logarithm()
+            if where != "before the run":
+                require_checks(td.compat.v1.Session(), *tensors)
+        if where == "before the run":
+            td.debugging.enable_check_numerics()
+        session = td.compat.v1.Session(graph=graph)
+        require_checks(session, *tensors)
+        with refused("op 'log'"):
+            td.math.log(BAD)
+    finally:
+        td.debugging.disable_check_numerics()
+    assert np.isnan(session.run(tensors[1], {tensors[0]: -1.0}))
+    assert np.isinf(td.math.log(BAD).numpy()).any()
+
+
+def test_checks_that_end_inside_of_a_graph_have_ended(checked):
+    with td.Graph().as_default():
+        td.debugging.disable_check_numerics()
+    assert np.isinf(td.math.log(BAD).numpy()).any()
+
+
+def test_what_a_python_function_computes_is_checked(checked):
+    with refused(r"op 'log' has 1 NaN and 1 Inf among 3 elements"):
+        td.function(lambda x: td.py_function(lambda t: td.where(t > 0.0, td.math.log(t), 0.0), [x], td.float32))(BAD)

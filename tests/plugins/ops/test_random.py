@@ -233,6 +233,18 @@ def test_an_op_seed_alone_is_the_same_in_every_process():
     assert RandomState().next_key(None) != RandomState().next_key(None)
 
 
+def test_streams_begun_anew_are_those_of_the_seeds_and_others_where_there_is_none():
+    from treadle_ops.random_state import RandomState
+
+    unseeded, seeded = RandomState(), RandomState()
+    seeded.set_seed(5)
+    for state in (unseeded, seeded):
+        begun = [state.next_key(7), state.next_key(None)]
+        again = state.begun_anew()
+        assert again.next_key(7) == begun[0]
+        assert (again.next_key(None) == begun[1]) is (state is seeded)
+
+
 def test_gradients_reach_the_parameters():
     mean, scale = td.constant([1.0, 2.0]), td.constant(3.0)
     for draw in (

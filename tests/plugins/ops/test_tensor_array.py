@@ -182,6 +182,56 @@ def test_shape_invariants_stand_beside_an_array():
     assert program(td.constant([1.0, 1.0])).numpy().tolist() == [2, 4, 8]
 
 
+@pytest.fixture(params=["eager", "traced"])
+def way(request):
+    return (lambda program: td.function(program, autograph=False)) if request.param == "traced" else lambda program: program
+
+
+def uneven(x, **options):
+    return td.TensorArray(td.float32, 2, **options).split(x, [2, 4])
+
+
+@pytest.mark.parametrize("infer", [True, False])
+def test_pieces_may_differ_in_length(way, infer):
+    def slope(program):
+        def run(x):
+            with td.GradientTape() as tape:
+                tape.watch(x)
+                y = program(uneven(x, infer_shape=infer))
+            return y, tape.gradient(y, x)
+
+        return [t.numpy().tolist() for t in way(run)(td.range(6.0))]
+
+    assert slope(lambda ta: ta.read(1)) == [[2, 3, 4, 5], [0, 0, 1, 1, 1, 1]]
+    assert slope(lambda ta: ta.gather([0])) == [[[0, 1]], [1, 1, 0, 0, 0, 0]]
+    assert slope(lambda ta: ta.concat()) == [[0, 1, 2, 3, 4, 5], [1] * 6]
+    assert slope(lambda ta: ta.write(0, td.zeros([3])).read(1)) == [[2, 3, 4, 5], [0, 0, 1, 1, 1, 1]]
+    with pytest.raises(ShapeError, match=r"shapes \(2,\) and \(4,\)"):
+        slope(lambda ta: ta.stack())
+
+
+def test_an_array_of_different_pieces_goes_through_a_loop_and_out_of_a_function(way):
+    def program(x):
+        return td.while_loop(lambda i, _: i < 1, lambda i, ta: (i + 1, ta.split(x, [2, 4])), (0, td.TensorArray(td.float32, 2)))[1]
+
+    ta = way(program)(td.range(6.0))
+    assert ta.element_shape.as_list() == [None]
+    assert [t.numpy().tolist() for t in ta] == [[0, 1], [2, 3, 4, 5]]
+    assert ta.write(0, td.zeros([2])).read(1).shape == [4]
+
+
+def test_pieces_that_do_not_fit_the_array_are_refused(way):
+    with pytest.raises(ShapeError, match=r"saw \(4,\) but expected \(2,\)"):
+        way(lambda x: uneven(x, element_shape=[2]).read(1))(td.range(6.0))
+    with pytest.raises(ShapeError, match=r"saw \(2,\) but expected \(3,\)"):
+        way(lambda x: td.TensorArray(td.float32, 2).split(x, [3, 3]).write(0, td.zeros([2])).stack())(td.range(6.0))
+    with pytest.raises(InvalidArgumentError, match=r"the lengths \[-1, 7\] must be 0 or more"):
+        way(lambda x: td.TensorArray(td.float32, 2).split(x, [-1, 7]).read(0))(td.range(6.0))
+    run = td.function(lambda x, n: td.TensorArray(td.float32, 2).split(x, n).read(0), autograph=False)
+    with pytest.raises(InvalidArgumentError, match=r"the lengths \[-1, 7\] must be 0 or more"):
+        run(td.range(6.0), td.constant([-1, 7]))
+
+
 def test_a_branch_gives_an_array(every_mode, check_gradient):
     def program(x):
         ta = filled(x, x * 2)

@@ -378,6 +378,160 @@ def test_effects_keep_the_order_of_a_loop(capsys):
         td.vectorized_map(running, td.constant([1.0]), fallback_to_while_loop=False)
 
 
+def told(name, total):
+    """A function whose gradient prints, and adds to a Variable."""
+
+    @td.custom_gradient
+    def run(x):
+        def back(d):
+            td.print(name, "1")
+            td.print(name, "2")
+            total.assign(total * 2.0 + d)
+            return d * 3.0
+
+        return x * 1.0, back
+
+    return run
+
+
+@pytest.mark.parametrize("traced", [False, True])
+def test_effects_in_gradients_of_the_users_keep_the_order_of_a_loop_too(traced, capsys):
+    total = td.Variable(0.0, trainable=False)
+    f, g = told("f", total), told("g", total)
+    x = td.constant([1.0, 2.0])
+
+    def slope(way):
+        def program(x):
+            with td.GradientTape() as tape:
+                tape.watch(x)
+                y = way(lambda e: td.cond(e > -1.0, lambda: f(g(e)), lambda: e), x) * [1.0, 10.0]
+            return tape.gradient(y, x)
+
+        total.assign(0.0)
+        found = (td.function(program, autograph=False) if traced else program)(x).numpy()
+        return found.tolist(), float(total), capsys.readouterr().err.split()
+
+    by_row, at_once = slope(td.map_fn), slope(lambda fn, x: td.vectorized_map(fn, x, warn=False))
+    assert by_row == at_once == ([9.0, 90.0], 10 * 8 + 30 * 4 + 1 * 2 + 3, ["f", "1", "f", "2", "g", "1", "g", "2"] * 2)
+
+
+def test_what_has_an_effect_on_the_way_back_only_is_batched_where_nothing_goes_back():
+    total = td.Variable(0.0, trainable=False)
+    x = td.constant([1.0, 2.0])
+    assert td.vectorized_map(told("f", total), x, fallback_to_while_loop=False).numpy().tolist() == [1.0, 2.0]
+    with td.GradientTape() as tape:
+        tape.watch(x)
+        with pytest.raises(ValueError, match=r"vectorized_map of run \(.*test_vectorization.py:\d+\): op 'print' does what must happen in the order"):
+            td.vectorized_map(told("f", total), x, fallback_to_while_loop=False)
+
+
+@pytest.mark.parametrize("traced", [False, True])
+def test_a_gradient_that_fails_does_so_when_it_is_asked_for(traced):
+    @td.custom_gradient
+    def one_way(x):
+        def back(d):
+            raise NotImplementedError("no way back")
+
+        return x * 2.0, back
+
+    def program(x, goes_back):
+        with td.GradientTape() as tape:
+            tape.watch(x)
+            y = td.vectorized_map(one_way, x)
+        return tape.gradient(y, x) if goes_back else y
+
+    run = td.function(program, autograph=False) if traced else program
+    assert run(td.constant([1.0]), False).numpy().tolist() == [2.0]
+    with pytest.raises(NotImplementedError, match="no way back"):
+        run(td.constant([1.0]), True)
+
+
+def test_an_effect_in_the_gradient_of_a_gradient_is_refused():
+    inner = told("inner", td.Variable(0.0, trainable=False))
+
+    @td.custom_gradient
+    def outer(x):
+        return x * 2.0, lambda d: inner(d) * 2.0
+
+    x = td.constant([1.0, 2.0])
+    with td.GradientTape() as second:
+        second.watch(x)
+        with td.GradientTape() as first:
+            first.watch(x)
+            y = td.vectorized_map(outer, x) * x
+        slope = first.gradient(y, x)
+    with pytest.raises(td.errors.UnimplementedError, match=r"op 'print', in the gradient of a td\.custom_gradient that was differentiated in turn"):
+        second.gradient(slope, x)
+
+
+# ---------------------------------------------------------------------- lines
+
+
+TABLE = td.constant([1.0, 2.0, 3.0])
+
+
+def picked(e):
+    place = td.cast(e * 2.0, td.int32)
+    found = td.gather(TABLE, place)
+    return found + 1.0
+
+
+def picked_in_a_branch(e):
+    return td.cond(e > 0.0, lambda: picked(e), lambda: e)
+
+
+def picked_in_a_loop(e):
+    return td.while_loop(lambda i, _: i < 2, lambda i, a: (i + 1, picked(a)), (0, e))[1]
+
+
+def picked_in_a_function(e):
+    return PICKED(e)
+
+
+PICKED = td.function(picked, autograph=False)
+LINE = r"made at .*test_vectorization.py:\d+ `found = td.gather\(TABLE, place\)`"
+
+
+@pytest.mark.parametrize("fn", [picked, picked_in_a_branch, picked_in_a_loop, picked_in_a_function])
+@pytest.mark.parametrize("traced", [False, True])
+def test_an_error_names_the_line_of_the_op_and_not_of_the_map(fn, traced):
+    run = td.function(td.vectorized_map, autograph=False) if traced else td.vectorized_map
+    with pytest.raises(InvalidArgumentError, match=LINE) as caught:
+        run(fn, td.constant([0.5, 7.0]))
+    assert str(caught.value).count("made at") == 1
+
+
+def test_nodes_come_from_the_lines_of_what_they_stand_for():
+    @td.function(autograph=False)
+    def program(x):
+        with td.GradientTape() as tape:
+            tape.watch(x)
+            y = td.vectorized_map(lambda e: td.sin(e) * 2.0, x)
+        return tape.gradient(y, x)
+
+    nodes = list(program.get_concrete_function(td.constant([1.0])).graph.nodes)
+    (sine,) = [n for n in nodes if n.op.name == "sin"]
+    assert "td.sin(e)" in sine.source.text and not sine.source.gradient
+    (cosine,) = [n for n in nodes if n.op.name == "cos"]
+    assert "td.sin(e)" in cosine.source.text and cosine.source.gradient == "sin"
+
+
+@pytest.mark.parametrize("traced", [False, True])
+def test_a_check_of_numerics_names_the_line_once(traced):
+    def logarithms(e):
+        lower = e - 1.0
+        return td.math.log(lower)
+
+    run = td.function(td.vectorized_map, autograph=False) if traced else td.vectorized_map
+    td.debugging.enable_check_numerics()
+    try:
+        with pytest.raises(InvalidArgumentError, match=r"op 'log' has 1 Inf.*return td.math.log\(lower\)") as caught:
+            run(logarithms, td.constant([1.0, 2.0]))
+        assert str(caught.value).count("test_vectorization.py") == 1
+    finally:
+        td.debugging.disable_check_numerics()
+
+
 # ---------------------------------------------------------------------- falling back
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from treadle.contracts.spec import Spec
@@ -169,21 +169,22 @@ def switch_case(branch_index: Any, branch_fns: Any, default: Callable[[], Any] |
     Args:
         branch_index: a scalar int32 tensor, or a Python int.
         branch_fns: functions in a list, a dictionary by number, or pairs (number, function).
-        default: called for numbers that are not there; by default the function of the highest number.
+        default: called for numbers that are not there; by default the function of the highest number, and then no number below it may be missing.
         name: ignored.
 
     Returns:
         What the function gives.
+
+    Raises:
+        TypeError: ``branch_fns`` has something else than functions with ints.
+        ValueError: there is no function, or the numbers repeat, are negative, or leave gaps without a default.
     """
-    if isinstance(branch_fns, dict):
-        table = dict(branch_fns)
-    else:
-        listed = list(branch_fns)
-        table = dict(listed) if listed and isinstance(listed[0], list | tuple) else dict(enumerate(listed))
-    if not table:
-        raise ValueError("switch_case: there are no functions to choose from")
-    if not all(isinstance(k, int) and callable(f) for k, f in table.items()):
-        raise TypeError("switch_case: branch_fns must be functions, or pairs of an int and a function")
+    table = _numbered(branch_fns)
+    if default is None and set(table) != set(range(len(table))):
+        raise ValueError(
+            f"switch_case: the numbers of branch_fns are {sorted(table)}; without a default they must be 0 to {len(table) - 1}. Give a default, or "
+            "a function for every number"
+        )
     last = table[max(table)] if default is None else default
     index = convert_to_tensor(branch_index)
     if not index.dtype.is_integer:
@@ -196,3 +197,23 @@ def switch_case(branch_index: Any, branch_fns: Any, default: Callable[[], Any] |
     for number in sorted(table, reverse=True):
         result = _either(equal(index, number), table[number], result)
     return result()
+
+
+def _numbered(branch_fns: Any) -> dict[int, Callable[[], Any]]:
+    """Functions by their numbers.
+
+    Raises:
+        TypeError: there is something else.
+        ValueError: there is none, or a number is negative or stands for two functions.
+    """
+    listed = list(branch_fns.items()) if isinstance(branch_fns, Mapping) else list(branch_fns)
+    if not listed:
+        raise ValueError("switch_case: there are no functions to choose from")
+    pairs = list(enumerate(listed)) if all(callable(f) for f in listed) else listed
+    for pair in pairs:
+        if not isinstance(pair, list | tuple) or len(pair) != 2 or not isinstance(pair[0], int) or not callable(pair[1]):
+            raise TypeError(f"switch_case: branch_fns must be functions, or pairs of an int and a function; it has {pair!r}")
+    numbers = [number for number, _ in pairs]
+    if min(numbers) < 0 or len(set(numbers)) != len(numbers):
+        raise ValueError(f"switch_case: the numbers of branch_fns are {numbers}; they must be 0 or more, and each stand for one function")
+    return dict(pairs)

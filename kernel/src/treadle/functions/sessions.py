@@ -7,13 +7,13 @@ only if they are needed, and happen in the order in which the program defined th
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 import numpy as np
 
-from treadle import nest, state
+from treadle import nest
 from treadle.contracts.spec import Dims
 from treadle.conversion import convert_to_tensor
 from treadle.dims import Dim
@@ -22,8 +22,9 @@ from treadle.errors import DTypeError, InvalidArgumentError, ShapeError
 from treadle.functions.atomic import AtomicFunction
 from treadle.graph.func_graph import FuncGraph
 from treadle.graph.graph import Node, Value
-from treadle.graph.session_graph import Scope, SessionGraph, get_default_graph
+from treadle.graph.session_graph import Scope, SessionGraph, get_default_graph, observed
 from treadle.graph.structural import NO_OP, PLACEHOLDER
+from treadle.registry import registry
 from treadle.state import LOCAL
 from treadle.symbolic import SymbolicTensor
 from treadle.tensor import Reference, Tensor
@@ -37,6 +38,7 @@ class Session(Scope):
     """Runs a graph, and holds the values of its Variables (TensorFlow 1's ``tf.Session``).
 
     Inside ``with session:`` it is the default session and its graph the default graph; after it, it is closed. Any number of threads may run it.
+    Its random draws begin anew from the seeds in force when it is made.
 
     Args:
         target: only the empty one, this process.
@@ -60,6 +62,7 @@ class Session(Scope):
         self._graph = graph
         self._values: dict[Reference, Variable] = {}
         self._functions: dict[Any, AtomicFunction] = {}
+        self._streams = _random_streams()
         self._lock = threading.Lock()
         self._is_closed = False
 
@@ -126,8 +129,8 @@ class Session(Scope):
         """
         self._require_open()
         wanted = tuple(self._wanted(leaf) for leaf in nest.flatten(fetches, expand_composites=True))
-        feeds = self._feeds(feed_dict or {})
-        with state.recording(None):
+        feeds = self._feeds({} if feed_dict is None else feed_dict)
+        with observed(None), self._streams():
             arguments = [_fed(value, given) for value, given in feeds.items()]
             function = self._function(wanted, tuple(feeds))
             _require_same_sizes(function.arguments, arguments)
@@ -161,6 +164,10 @@ class Session(Scope):
             )
 
     def _feeds(self, feed_dict: Mapping[Any, Any]) -> dict[Value, Any]:
+        if not isinstance(feed_dict, Mapping):
+            raise TypeError(
+                f"Session.run: feed_dict must be a dict from tensors of the graph to values, got {feed_dict!r} ({type(feed_dict).__name__})"
+            )
         feeds: dict[Value, Any] = {}
         for key, given in feed_dict.items():
             tensor = key.deref() if isinstance(key, Reference) else key
@@ -228,6 +235,13 @@ class Session(Scope):
         if variable.initializer is None:
             return variable
         return self._values.setdefault(variable.ref(), variable.without_value())
+
+
+def _random_streams() -> Callable[[], AbstractContextManager[Any]]:
+    """What is entered for every run of one session, so that its random draws are its own."""
+    entry = registry.roles.get("session_streams")
+    streams: Callable[[], AbstractContextManager[Any]] = nullcontext if entry is None else entry.value()
+    return streams
 
 
 def get_default_session() -> Session | None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from treadle import nest, settings, state
+from treadle import settings, state
 from treadle.contracts.op import Op
 from treadle.contracts.spec import Spec
 from treadle.conversion import convert_to_tensor, from_array, host_spec, host_value
@@ -16,6 +16,7 @@ from treadle.dims import Dim
 from treadle.dtypes import DType
 from treadle.eager.dispatch import arrange, convert_inputs, run
 from treadle.errors import InvalidArgumentError, SymbolicTensorError, prefix
+from treadle.graph.control_inputs import control_inputs_in
 from treadle.graph.graph import Graph, Node, Value
 from treadle.graph.source import Source, caller
 from treadle.graph.structural import ASSIGN, CONST, PLACEHOLDER, READ
@@ -218,9 +219,10 @@ class FuncGraph(Graph):
         """A context whose nodes run after ``control_inputs``: here they do anyway, and what a session's graph around this one has is an input.
 
         Raises:
+            TypeError: there is something else among them.
             ValueError: that has no result, and so can be no input.
         """
-        for thing in nest.flatten(control_inputs, expand_composites=True):
+        for thing in control_inputs_in(control_inputs):
             if isinstance(thing, Node):
                 raise ValueError(
                     f"control_dependencies: {thing.name}, made at {thing.source}, has no result that could come into {self.name!r}; put "

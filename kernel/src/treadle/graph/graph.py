@@ -134,9 +134,14 @@ class Node:
 
     @property
     def name(self) -> str:
-        """Unique within the graph."""
-        given = self.attrs["name"] if self.op is PLACEHOLDER else self.label
-        return given or f"{self.op.name}_{self.serial}"
+        """Unique within the graph, if labels are; what comes from a serial gives way to the names of inputs."""
+        given: str | None = self.attrs["name"] if self.op is PLACEHOLDER else self.label
+        if given:
+            return given
+        name = f"{self.op.name}_{self.serial}"
+        while self.graph is not None and name in self.graph._input_names:
+            name += "_"
+        return name
 
     def run(self, feed_dict: Any = None, session: Any = None) -> None:
         """Run the node in a session, with all that it needs.

@@ -14,13 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from treadle import nest, state
+from treadle import state
 from treadle.contracts.op import Op
 from treadle.contracts.spec import Spec
 from treadle.conversion import convert_to_tensor
 from treadle.dims import with_symbols
 from treadle.dtypes import DType, as_dtype
 from treadle.errors import ShapeError
+from treadle.graph.control_inputs import control_inputs_in
 from treadle.graph.func_graph import FuncGraph
 from treadle.graph.graph import Node, Value
 from treadle.graph.source import caller
@@ -52,6 +53,26 @@ class Scope:
         LOCAL.entered.pop().__exit__(*exc_info)
 
 
+@contextmanager
+def observed(graph: SessionGraph | None) -> Iterator[None]:
+    """As ``state.recording``, but what looks at every op (it has an ``instrument``) goes on looking, and may begin or end inside."""
+    outer = LOCAL.tapes
+    inside = _observers()
+    try:
+        with state.recording(graph):
+            LOCAL.tapes = inside
+            try:
+                yield
+            finally:
+                inside = _observers()
+    finally:
+        LOCAL.tapes = (*inside, *(tape for tape in outer if tape.instrument is None))
+
+
+def _observers() -> tuple[Any, ...]:
+    return tuple(tape for tape in LOCAL.tapes if tape.instrument is not None)
+
+
 class SessionGraph(FuncGraph, Scope):
     """A graph that records the ops inside ``with graph:``, to be run by a session (TensorFlow's ``tf.Graph``).
 
@@ -71,7 +92,7 @@ class SessionGraph(FuncGraph, Scope):
     @contextmanager
     def as_default(self) -> Iterator[SessionGraph]:
         """A context in which this thread's ops are recorded here."""
-        with state.recording(self):
+        with observed(self):
             yield self
 
     scope = as_default
@@ -146,16 +167,12 @@ class SessionGraph(FuncGraph, Scope):
 
     def _nodes_of(self, things: Any) -> list[Node]:
         nodes = []
-        for thing in nest.flatten(things, expand_composites=True):
-            if isinstance(thing, Node | SymbolicTensor):
+        for thing in control_inputs_in(things):
+            if isinstance(thing, Node | SymbolicTensor):  # the others are there from the start
                 node = thing if isinstance(thing, Node) else thing.value.node
                 if node.graph is not self:
                     raise ValueError(f"{node.name}, made at {node.source}, is of graph {node.graph.name!r} and not of graph {self.name!r}")
                 nodes.append(node)
-            elif thing is not None and not isinstance(
-                thing, Tensor | Variable
-            ):  # None: what was decided at once; the others are there from the start
-                raise TypeError(f"a control input must be a tensor or what an op of the graph gave; got {thing!r} ({type(thing).__name__})")
         return nodes
 
 

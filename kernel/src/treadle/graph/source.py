@@ -41,15 +41,29 @@ UNKNOWN = Source("<unknown>", 0, "?")
 
 
 def caller() -> Source:
-    """The innermost line on the stack that is neither treadle's nor a plugin's; in the gradient of an op, the line that called the op."""
+    """The innermost line on the stack that is neither treadle's nor a plugin's; in the gradient of an op, the line that called the op.
+
+    In what is done in the place of a node, it is the line that made the node.
+    """
     for frame in _frames():
-        if frame.f_code is not _BACK:
-            code = frame.f_code
+        code = frame.f_code
+        if code is _IN_PLACE_OF:
+            source: Source = frame.f_locals["source"]
+            return source
+        if code is not _BACK:
             return _of(code.co_filename, frame.f_lineno, code.co_name)
         record = frame.f_locals["record"]
         if record.source is not None:
             return _of(*record.source[:3], record.source.gradient or record.name)
     return UNKNOWN
+
+
+def in_place_of(source: Source, run: Callable[..., Any], *args: Any) -> Any:
+    """Call what stands for a node that a line made; whoever asks for the `caller` inside gets that line."""
+    return run(*args)
+
+
+_IN_PLACE_OF = in_place_of.__code__
 
 
 def back(record: Any, pull: Callable[[Any], Any], cotangents: Any) -> Any:
@@ -67,10 +81,10 @@ def differentiated() -> Any:
 
 
 def _frames() -> Iterator[FrameType]:
-    """The frames of the stack that are the user's, or those of `back`; the innermost first."""
+    """The frames of the stack that are the user's, or those of `back` and `in_place_of`; the innermost first."""
     frame: FrameType | None = sys._getframe(2)
     while frame is not None:
-        if frame.f_code is _BACK or frame.f_globals.get("__name__", "").partition(".")[0] not in own_packages:
+        if frame.f_code is _BACK or frame.f_code is _IN_PLACE_OF or frame.f_globals.get("__name__", "").partition(".")[0] not in own_packages:
             yield frame
         frame = frame.f_back
 

@@ -164,7 +164,7 @@ def sums_of_runs(xp: Any, x: Any, prepare: Prepare | None = None) -> Any:
             part = runs[:, here]
             xp.add.reduce(part if prepare is None else prepare(part), axis=2, out=partial[:, here])
 
-    workers.together(add_up, workers.starts(full, step, x.size))
+    workers.together(add_up, workers.starts(full, step, x.size // 2))
     if left:
         rest = x[:, full * RUN :]
         xp.add.reduce(rest if prepare is None else prepare(rest), axis=1, out=partial[:, full])

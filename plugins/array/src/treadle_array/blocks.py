@@ -69,7 +69,9 @@ def bound(xp: Any, value: float) -> Callable[[Any], Any]:
     return of
 
 
-def elementwise(xp: Any, steps: Callable[..., Any], *constants: float, scratch: int = 0, widen: bool = True) -> Callable[..., Any]:
+def elementwise(
+    xp: Any, steps: Callable[..., Any], *constants: float, scratch: int = 0, widen: bool = True, is_heavy: bool = False
+) -> Callable[..., Any]:
     """A kernel that applies ``steps`` to tensors of one shape and dtype, and gives a result of the same.
 
     Args:
@@ -79,6 +81,7 @@ def elementwise(xp: Any, steps: Callable[..., Any], *constants: float, scratch: 
         *constants: numbers that the steps use.
         scratch: how many arrays of scratch they use.
         widen: compute short floats in float32.
+        is_heavy: whether the steps compute so much (exponentials, logarithms) that cores do not just wait for memory side by side.
     """
     empty, limit, numbers = xp.empty, block_of(xp), scalars(xp, *constants)
 
@@ -116,7 +119,7 @@ def elementwise(xp: Any, steps: Callable[..., Any], *constants: float, scratch: 
                 else:
                     steps(*parts, part, *rest, *numbers(dtype))
 
-        workers.together(fill, workers.starts(size, length, _CALLS * size))
+        workers.together(fill, workers.starts(size, length, _CALLS * size if is_heavy else 0))
 
     return run
 

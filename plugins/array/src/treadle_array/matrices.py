@@ -54,3 +54,8 @@ def decomposed(function: Callable[..., Any], a: Any, *arguments: Any) -> Any:
         if type(error).__name__ != "LinAlgError":
             raise
         raise InvalidArgumentError(f"the decomposition was not successful ({error}); the input might not be valid") from error
+
+
+def is_one_memory(a: Any, b: Any) -> bool:
+    """True for views of one array: BLAS multiplies a matrix by its own transpose another way, with other bits."""
+    return (a if a.base is None else a.base) is (b if b.base is None else b.base)

@@ -7,20 +7,38 @@ from treadle.contracts.op import Op
 from treadle.contracts.spec import Spec
 from treadle.dims import Dim, known_equal
 from treadle.graph.graph import Graph, Node, Value, inner_graphs
-from treadle.graph.structural import CALL, CONDS, LOOPS, PLACEHOLDER
+from treadle.graph.structural import CALL, CONDS, CUSTOM, LOOPS, PLACEHOLDER
+from treadle_ops.own_gradients import own_gradient
 from treadle_ops.tensor_lists import tensor_list_reserve
 
 
-def effect_without_rule(graph: Graph) -> Op | None:
-    """An op of the graph that changes something outside it, in an order that only a loop keeps; None if there is none."""
+def effect_without_rule(graph: Graph, of_gradients: bool = False) -> Op | None:
+    """An op of the graph that changes something outside it, in an order that only a loop keeps; None if there is none.
+
+    Args:
+        graph: of one element.
+        of_gradients: look also at the gradients that the user wrote, but not at their own gradients.
+    """
     for node in graph.nodes:
         inner = inner_graphs(node.attrs) if node.op is CALL or node.op in CONDS | LOOPS else []
-        for found in map(effect_without_rule, inner):
+        for found in [effect_without_rule(i, of_gradients) for i in inner]:
             if found is not None:
                 return found
         if not inner and node.op.effect in ("writes", "io") and rule_of(node.op) is None:
             return node.op
+        if of_gradients and node.op is CUSTOM and (found := _effect_of_gradient(node)) is not None:
+            return found
     return None
+
+
+def _effect_of_gradient(node: Node) -> Op | None:
+    if node.copied:  # it cannot be batched in any case
+        return None
+    try:
+        graph = own_gradient(node).graph
+    except Exception:  # it says what is wrong with it when it is asked for, if it ever is
+        return None
+    return effect_without_rule(graph)
 
 
 def differing(graph: Graph, given: list[bool]) -> dict[Value, bool]:

@@ -11,28 +11,30 @@ import contextlib
 from collections.abc import Callable
 from typing import Any
 
-from treadle import state
 from treadle.autodiff.custom import custom_gradient
 from treadle.contracts.batching import rule_of
 from treadle.contracts.op import Op
 from treadle.conversion import from_array
 from treadle.devices import device
+from treadle.errors import OpError, UnimplementedError
 from treadle.functions.branches import cond
 from treadle.functions.loops import while_loop
 from treadle.graph.effects import needed_nodes
 from treadle.graph.func_graph import FuncGraph
 from treadle.graph.graph import Node, Value
+from treadle.graph.source import in_place_of
 from treadle.graph.structural import CALL, CONDS, CONST, CUSTOM, LOOPS, NOTHING, READ
 from treadle.symbolic import SymbolicTensor
 from treadle.tensor import Tensor
 from treadle.variable import Variable
 from treadle_ops import batching_of_arrays, batching_of_images, batching_of_indices, batching_of_lists, batching_of_random  # noqa: F401 - rules
-from treadle_ops.batch_analysis import differing_in_loop, differing_outputs, equal_sizes, lists_to_batch, symbols_of
+from treadle_ops.batch_analysis import differing_in_loop, differing_outputs, effect_without_rule, equal_sizes, lists_to_batch, symbols_of
 from treadle_ops.batch_operands import Drawn, NotBatchedError, Operand, aligned
 from treadle_ops.broadcasting import axis_size
 from treadle_ops.coordinates import gather_nd_op
 from treadle_ops.logic import logical_not
 from treadle_ops.masking import nonzero_op
+from treadle_ops.own_gradients import own_gradient
 from treadle_ops.partitioning import dynamic_stitch_op
 from treadle_ops.randomness import random_key
 from treadle_ops.ranges import range as range_of
@@ -47,6 +49,10 @@ Note = Callable[[Op], None]
 LISTS = "needs a list of tensors of its own for every element"
 SIZES = "gives results whose sizes may differ between elements"
 GRADIENT = "has a gradient that was copied from another graph"
+ORDERED = (
+    "vectorized_map: op {op!r}, in the gradient of a td.custom_gradient that was differentiated in turn, does what must happen in the order of a "
+    "loop; use td.map_fn instead"
+)
 
 
 class UnbatchableError(Exception):
@@ -96,11 +102,23 @@ class Batch:
         for node in graph.nodes:
             if node in needed and not all(value in known for value in node.outputs or (None,)):
                 with device(node.device) if node.device is not None else contextlib.nullcontext():
-                    results = self._run_node(node, [known[v] for v in node.inputs], known)
+                    results = self._run_for(node, [known[v] for v in node.inputs], known)
                 for value, operand in zip(node.outputs, results, strict=True):
                     known[value] = _as_inferred(operand, value)
                     operand.is_batched |= value in lists and operand.is_empty
         return [known[v] for v in graph.outputs]
+
+    def _run_for(self, node: Node, operands: list[Operand], known: dict[Value, Operand]) -> list[Operand]:
+        """What stands for a node: nodes that come from its line, or results whose errors name it."""
+        try:
+            results: list[Operand] = in_place_of(node.source, self._run_node, node, operands, known)
+        except OpError as error:
+            if not getattr(error, "_explained", False) and str(node.source) not in error.message:
+                error.message = f"{error.message} [in op {node.op.name!r}, made at {node.source}]"
+                error.args = (error.message,)
+            error._explained = True  # type: ignore[attr-defined]  # as plans mark an error that names its line
+            raise
+        return results
 
     def _run_node(self, node: Node, operands: list[Operand], known: dict[Value, Operand] | None = None) -> list[Operand]:
         op = node.op
@@ -176,17 +194,16 @@ class Batch:
     # ------------------------------------------------------------------ gradients of the user's
 
     def _with_own_gradient(self, node: Node, operands: list[Operand], known: dict[Value, Operand]) -> list[Operand]:
-        count, pull = node.attrs["count"], node.attrs["pull"]
+        count = node.attrs["count"]
         if node.copied:
             raise UnbatchableError(node.op, GRADIENT)
         results, sources = operands[:count], operands[count:]
 
         def gradient(*upstream: Any) -> list[Any]:
-            graph = FuncGraph("gradient", node.graph)  # type: ignore[arg-type]  # it was traced
-            with state.recording(graph):
-                cotangents = [SymbolicTensor(graph.placeholder(v.spec, "cotangent")) for v in node.outputs]
-                given = pull(cotangents)
-                graph.outputs = [graph.value_of(g) for g in given if g is not None]
+            graph, is_there = own_gradient(node)
+            effect = effect_without_rule(graph)
+            if effect is not None:
+                raise UnimplementedError(ORDERED.format(op=effect.name))
             things = {value: thing for thing, value in graph.captures}
             arrived = iter(upstream)
             inputs = []
@@ -197,8 +214,7 @@ class Batch:
                     thing = things[value]
                     inputs.append(self.share(thing) if isinstance(thing, Variable) or thing.value not in known else known[thing.value])
             found = iter(self.run(graph, inputs))
-            pairs = [(None if g is None else next(found), source) for g, source in zip(given, sources, strict=True)]
-            return [None if g is None else self._gradient_of(source, g, results) for g, source in pairs]
+            return [self._gradient_of(source, next(found), results) if has else None for has, source in zip(is_there, sources, strict=True)]
 
         @custom_gradient
         def marked(*_: Any) -> Any:

@@ -235,6 +235,11 @@ def _(op: Any, x: Operand, *, shape: tuple[int | None, ...]) -> Any:
     return op(x.tensor, shape=(None, *shape))
 
 
+@batching("required_rows")
+def _(op: Any, x: Operand, *, axis: int, **attrs: Any) -> Any:
+    return op(x.batched(), axis=axis + 1, **attrs)
+
+
 @batching("equal_sizes")
 def _(op: Any, x: Operand, y: Operand, *, axis: int, other: int, what: str) -> Any:
     return op(x.batched(), y.batched(), axis=axis + (axis >= 0), other=other + (other >= 0), what=what)

@@ -12,7 +12,7 @@ from treadle import nest
 from treadle.conversion import convert_to_tensor
 from treadle.declare import public
 from treadle.dtypes import as_dtype
-from treadle.errors import DTypeError, InvalidArgumentError
+from treadle.errors import DTypeError
 from treadle.shapes import TensorShape
 from treadle.tensorspec import TensorSpec
 from treadle_ops.flow import stop_gradient
@@ -168,11 +168,9 @@ def _combining(fn: Callable[..., Any], rows: Rows, structure: Any) -> Callable[[
 def _begin(fn: Any, elems: Any, initializer: Any, reverse: bool, what: str) -> tuple[Rows, list[Any], Any]:
     """The rows, what is carried into the first step, and its structure."""
     require_callable(fn, what)
-    rows = Rows(elems, what)
+    rows = Rows(elems, what, least=int(initializer is None))
     if initializer is not None:
         return rows, [convert_to_tensor(leaf) for leaf in nest.flatten(initializer)], initializer
-    if rows.count == 0:
-        raise InvalidArgumentError(f"{what}: the elements have no rows; give an initializer")
     return rows, rows.end(reverse), elems
 
 

@@ -359,6 +359,10 @@ OPS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ("reverse", "reverse_sequence", "roll"),
         ("reverse", "reverse_sequence", "roll"),
     ),
+    "treadle_ops.required_rows": (
+        ("required_rows",),
+        (),
+    ),
     "treadle_ops.resizing": (
         ("resize", "resize_grad"),
         ("image.ResizeMethod", "image.resize", "image.resize_with_pad"),

@@ -10,6 +10,7 @@ from contextlib import nullcontext
 from typing import Any
 
 from treadle.declare import public
+from treadle.graph.control_inputs import control_inputs_in
 from treadle.state import LOCAL
 from treadle_ops.flow import identity
 
@@ -24,6 +25,9 @@ def control_dependencies(control_inputs: Any) -> Any:
     Returns:
         A context manager.
 
+    Raises:
+        TypeError: there is something else among ``control_inputs``.
+
     Sources:
         TensorFlow ``tf.control_dependencies``.
     """
@@ -31,6 +35,8 @@ def control_dependencies(control_inputs: Any) -> Any:
         return LOCAL.graph.control_dependencies(control_inputs)
     if callable(control_inputs):
         control_inputs()
+    else:
+        control_inputs_in(control_inputs)
     return nullcontext()
 
 

@@ -9,49 +9,99 @@ from typing import Any
 import numpy as np
 
 from treadle import nest
+from treadle.autodiff.tape import GradientTape
 from treadle.contracts.spec import Spec
 from treadle.conversion import convert_to_tensor
 from treadle.declare import FreeSpec, gradient, op, public
 from treadle.dtypes import DType, as_dtype, int64
 from treadle.errors import DTypeError, InvalidArgumentError
+from treadle.graph.source import Source, caller
 from treadle.state import LOCAL
 from treadle.tensor import Tensor
 from treadle.tensorspec import TensorSpec
 from treadle.variable import Variable
 from treadle_ops.arguments import tensor
+from treadle_ops.creation import zeros_like
 
 DTypes = tuple[DType, ...]
 
 
 @op("numpy_function", effect="io")
-def numpy_function_op(inputs: Sequence[FreeSpec], *, function: Any, dtypes: DTypes) -> tuple[Spec, ...]:
-    """Call a Python function with NumPy arrays."""
+def numpy_function_op(inputs: Sequence[FreeSpec], *, function: Any, dtypes: DTypes, made_at: Any = None) -> tuple[Spec, ...]:
+    """Call a Python function with NumPy arrays; ``made_at`` is the user's line, for what the function raises."""
     return tuple(Spec(None, dtype) for dtype in dtypes)
 
 
 @op("py_function", effect="io")
-def py_function_op(inputs: Sequence[FreeSpec], *, function: Any, dtypes: DTypes) -> tuple[Spec, ...]:
+def py_function_op(inputs: Sequence[FreeSpec], *, function: Any, dtypes: DTypes, made_at: Any = None) -> tuple[Spec, ...]:
     """Call a Python function with eager tensors; the last result is the number of the tape that watched it."""
     return (*(Spec(None, dtype) for dtype in dtypes), Spec((), int64))
 
 
 @op("py_function_gradient", effect="io")
 def py_function_gradient(
-    inputs: Sequence[FreeSpec], cotangents: Sequence[FreeSpec], tape: FreeSpec, *, function: Any, dtypes: DTypes
+    inputs: Sequence[FreeSpec], cotangents: Sequence[FreeSpec], tape: FreeSpec, *, function: Any, dtypes: DTypes, made_at: Any = None
 ) -> tuple[Spec, ...]:
-    """The gradients of the inputs of such a call: from its tape, or from another call if that is gone."""
-    return tuple(Spec(x.dims, x.dtype) for x in inputs)
+    """The gradients of those inputs of such a call that have one, from its tape, or from another call if that is gone.
+
+    It is such a call itself, of the inputs and the cotangents: the last result is the number of a tape that watched this, too.
+    """
+    return (*(Spec(x.dims, x.dtype) for x in inputs if x.dtype.is_differentiable), Spec((), int64))
+
+
+class GradientOf:
+    """The gradient of a Python function, as a function of its arguments and of the cotangents of its results.
+
+    Args:
+        function: of tensors.
+        dtypes: of its results.
+        count: of its arguments.
+    """
+
+    def __init__(self, function: Callable[..., Any], dtypes: DTypes, count: int) -> None:
+        self._function = function
+        self._dtypes = dtypes
+        self._count = count
+
+    def __call__(self, *args: Any) -> list[Any]:
+        return gradients_of(*watched(self._function, args[: self._count], self._dtypes), args[self._count :])
+
+
+def watched(function: Callable[..., Any], sources: Sequence[Any], dtypes: DTypes) -> tuple[Any, Sequence[Any], list[Any]]:
+    """A call with a tape around it: the tape, the arguments and the results."""
+    with GradientTape(persistent=True) as tape:
+        tape.watch([s for s in sources if s.dtype.is_differentiable])
+        results = results_of(function(*sources), dtypes, as_eager, "the function given to py_function")
+    return tape, sources, results
+
+
+def gradients_of(tape: Any, sources: Sequence[Any], results: list[Any], cotangents: Sequence[Any]) -> list[Any]:
+    """The gradients of a call that was watched, for those arguments that have one; the cotangents are those of the results that have one."""
+    wanted = [s for s in sources if s.dtype.is_differentiable]
+    found = tape.gradient([r for r in results if r.dtype.is_differentiable], wanted, cotangents)
+    return [zeros_like(s) if g is None else g for g, s in zip(found, wanted, strict=True)]
 
 
 @gradient(py_function_op)
 def _(ctx: Any, *gs: Any) -> Any:
-    (inputs,) = ctx.inputs
-    wanted = [i for i, x in enumerate(inputs) if x.dtype.is_differentiable]
+    return _pulled(ctx, ctx.inputs[0], ctx.function, ctx.dtypes, gs)
+
+
+@gradient(py_function_gradient)
+def _(ctx: Any, *gs: Any) -> Any:
+    inputs, cotangents, _ = ctx.inputs
+    dtypes = tuple(x.dtype for x in inputs if x.dtype.is_differentiable)
+    found = _pulled(ctx, [*inputs, *cotangents], GradientOf(ctx.function, ctx.dtypes, len(inputs)), dtypes, gs)
+    return found[: len(inputs)], found[len(inputs) :], None
+
+
+def _pulled(ctx: Any, inputs: list[Any], function: Any, dtypes: DTypes, gs: Sequence[Any]) -> list[Any]:
+    """The gradient per input of a call, which left the number of its tape as its last result."""
     cotangents = [g for g in gs[:-1] if g is not None]
-    if not wanted or not cotangents:
+    if not cotangents or not any(x.dtype.is_differentiable for x in inputs):
         return [None] * len(inputs)
-    found = py_function_gradient(inputs, cotangents, ctx.outputs[-1], function=ctx.function, dtypes=ctx.dtypes)
-    return [found[i] if i in wanted else None for i in range(len(inputs))]
+    found = iter(py_function_gradient(inputs, cotangents, ctx.outputs[-1], function=function, dtypes=dtypes, made_at=ctx.made_at))
+    return [next(found) if x.dtype.is_differentiable else None for x in inputs]
 
 
 def results_of(given: Any, dtypes: DTypes, convert: Callable[[Any, DType], Any], name: str) -> list[Any]:
@@ -130,6 +180,11 @@ def _with_shapes(results: list[Any], Tout: Any) -> Any:
     return results if isinstance(Tout, list | tuple) else results[0]
 
 
+def _line() -> Source | None:
+    """The user's line while tracing; eagerly the traceback has it."""
+    return None if LOCAL.graph is None else caller()
+
+
 def _inputs(inp: Any) -> list[Any]:
     return [tensor(x) for x in (inp if isinstance(inp, list | tuple) else [inp])]
 
@@ -157,12 +212,12 @@ def numpy_function(func: Any = None, inp: Any = None, Tout: Any = None, stateful
     decorator = _arguments("numpy_function", func, inp, Tout)
     if decorator is not None:
         return decorator
-    return _with_shapes(list(numpy_function_op(_inputs(inp), function=func, dtypes=_dtypes(Tout))), Tout)
+    return _with_shapes(list(numpy_function_op(_inputs(inp), function=func, dtypes=_dtypes(Tout), made_at=_line())), Tout)
 
 
 @public("py_function")
 def py_function(func: Any = None, inp: Any = None, Tout: Any = None, name: str | None = None) -> Any:
-    """Call a Python function with eager tensors each time the program gets here; gradients flow through what it does.
+    """Call a Python function with eager tensors each time the program gets here; gradients of any order flow through what it does.
 
     Args:
         func: a function of tensors; without it, a decorator is made.
@@ -185,4 +240,4 @@ def py_function(func: Any = None, inp: Any = None, Tout: Any = None, name: str |
     dtypes, inputs = _dtypes(Tout), _inputs(inp)
     if LOCAL.graph is None:
         return _with_shapes(results_of(func(*inputs), dtypes, as_eager, "the function given to py_function"), Tout)
-    return _with_shapes(list(py_function_op(inputs, function=func, dtypes=dtypes))[:-1], Tout)
+    return _with_shapes(list(py_function_op(inputs, function=func, dtypes=dtypes, made_at=_line()))[:-1], Tout)

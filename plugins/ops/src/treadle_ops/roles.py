@@ -56,6 +56,7 @@ _OTHERS = {
     "set_item": "indexing:set_item",
     "one_hot": "one_hot:unit_vector",
     "require": "assertions:assert_",
+    "session_streams": "random_state:session_streams",
     "explain_missing": "missing_names:explain_missing",
 }
 

@@ -26,7 +26,8 @@ from treadle_ops.creation import zeros
 from treadle_ops.elementwise import add, multiply, subtract
 from treadle_ops.extremes import maximum
 from treadle_ops.indexing import getitem
-from treadle_ops.joining import stack, unstack
+from treadle_ops.joining import concat_op, stack, unstack
+from treadle_ops.required_rows import required_rows
 from treadle_ops.shaping import ensure_shape
 from treadle_ops.tensor_array import TensorArray
 from treadle_ops.tensor_lists import UNKNOWN, tensor_list_stack
@@ -42,13 +43,14 @@ class Rows:
         elems: a tensor or a structure of them.
         what: the function's name, for messages.
         broadcasts: whether a first size of 1 stands for any.
+        least: how many rows there must be.
 
     Attributes:
         tensors: the elements in order.
         count: their first size, where it is known; else None.
     """
 
-    def __init__(self, elems: Any, what: str, broadcasts: bool = False) -> None:
+    def __init__(self, elems: Any, what: str, broadcasts: bool = False, least: int = 0) -> None:
         self.structure = elems
         self.what = what
         self.tensors = [convert_to_tensor(e) for e in nest.flatten(elems)]
@@ -67,6 +69,7 @@ class Rows:
             if known_different(known[0], size):
                 raise ShapeError(f"{what}: the elements have the first sizes {known[0]} and {size}; they must be equal")
         self.count: int | None = next((size for size in known if isinstance(size, int)), None)
+        self.tensors = [_with_rows(t, what, least) for t in self.tensors]
 
     def is_repeated(self, i: int) -> bool:
         """True for an element with one row that stands for any number of them."""
@@ -118,6 +121,20 @@ class Rows:
         return [SymbolicTensor(graph.placeholder(Spec(d, t.dtype), "row")) for d, t in zip(dims, self.tensors, strict=True)]
 
 
+def _with_rows(tensor: Any, what: str, least: int) -> Any:
+    """A tensor of rank 1 or more that has at least so many rows; checked when the graph runs, where that is not known before.
+
+    Raises:
+        InvalidArgumentError: it has fewer.
+    """
+    count = None if tensor.dims is None else tensor.dims[0]
+    if isinstance(count, int):
+        if count < least:
+            raise InvalidArgumentError(f"{what}: elems has no rows, and there is no initializer; give one")
+        return tensor
+    return required_rows(tensor, axis=0, least=least, what=what) if least or tensor.dims is None else tensor
+
+
 class Gathered:
     """What one result of every step is gathered in.
 
@@ -149,19 +166,22 @@ class Gathered:
     def nothing(self, what: str) -> Any:
         """The results of no step at all, eagerly."""
         if not self._shape.is_fully_defined():
-            raise InvalidArgumentError(f"{what}: there are no rows, and the function gives tensors of shape {self._shape}, which is not fully known")
+            raise InvalidArgumentError(
+                f"{what}: elems has no rows, and the function gives tensors of shape {self._shape}, which is not fully known; say it in "
+                "fn_output_signature"
+            )
         return zeros((0, *self._shape.as_list()), self.dtype)
 
-    def stack(self, array: TensorArray, count: int | None) -> Any:
+    def stack(self, array: TensorArray, count: int | None, what: str) -> Any:
         """The results of all steps, while tracing; ``count`` of them, where it is known."""
         dims = None if self._shape.rank is None else self._shape.as_list()
         if dims is not None and None not in dims:
             shape: Any = (UNKNOWN, *dims)
-        elif self._like is not None and self._like.dims is not None:
-            shape = convert_to_tensor([UNKNOWN, *unstack(shape_of(self._like))])
+        elif self._like is not None:
+            shape = concat_op([convert_to_tensor([UNKNOWN], int32), convert_to_tensor(shape_of(self._like), int32)], axis=0)
         else:
             shape = UNKNOWN if dims is None else (UNKNOWN, *(UNKNOWN if size is None else size for size in dims))
-        result = tensor_list_stack(array.flow, shape, dtype=self.dtype, strict=False)
+        result = tensor_list_stack(array.flow, shape, dtype=self.dtype, strict=False, made_by=what)
         if dims is not None:
             result.set_shape(TensorShape([count, *dims]))
         return result
@@ -227,4 +247,4 @@ def _traced(rows: Rows, step: Step, first: list[Any], gathered: list[Gathered], 
 
     _, carried, arrays = while_loop(condition, body, (convert_to_tensor(start, int32), first, arrays))
     known = None if rows.count is None else max(rows.count - skip, 0)
-    return carried, [target.stack(array, known) for target, array in zip(gathered, arrays, strict=True)]
+    return carried, [target.stack(array, known, rows.what) for target, array in zip(gathered, arrays, strict=True)]

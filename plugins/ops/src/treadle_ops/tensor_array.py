@@ -8,7 +8,7 @@ gradients flow through it.
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import Any, NamedTuple, NoReturn
 
 from treadle import nest
@@ -45,7 +45,7 @@ class Form(NamedTuple):
         dims: of each tensor as declared, None where a size, or the rank, may be anything.
         size: how many positions it has; None if that may change or is not known while tracing.
         dynamic: writing after the last position makes it larger.
-        infer: all tensors have one shape.
+        infer: all tensors are to have one shape; those that ``split`` gave may differ along their first axis.
         clear: what was read may not be read again.
     """
 
@@ -114,10 +114,11 @@ class TensorArray:
         fixed = count if type(count) is int and not dynamic_size else None
         self._start(Form(element, dims, fixed, bool(dynamic_size), bool(infer_shape), bool(clear_after_read)), flow, shape)
 
-    def _start(self, form: Form, flow: Any, shape: TensorShape) -> None:
+    def _start(self, form: Form, flow: Any, shape: TensorShape, varies: bool = False) -> None:
         self._form = form
         self._flow = flow
         self._shape = shape
+        self._varies = varies
         self._read: frozenset[int] = frozenset()
         self._dropped: Any = None
 
@@ -135,17 +136,21 @@ class TensorArray:
 
     @property
     def element_shape(self) -> TensorShape:
-        """The shape of each tensor, as far as it is known."""
-        if self._form.infer and not self._shape.is_fully_defined():
-            self._shape = next(self.shapes_seen(), self._shape)
+        """The shape of each tensor, as far as it is known of all of them."""
+        if self._form.infer and not self._varies and not self._shape.is_fully_defined():
+            seen = self.shapes_seen()
+            common = seen[0].most_specific_common_supertype(seen[1:]) if seen else None
+            self._shape = self._shape if common is None else common
+            self._varies = len(seen) > 1
         return self._shape
 
-    def shapes_seen(self) -> Iterator[TensorShape]:
-        """The shapes of the tensors in it, as far as they are there already: none while tracing."""
+    def shapes_seen(self) -> list[TensorShape]:
+        """The different shapes of the tensors in it, as far as they are there already: none while tracing."""
+        return [TensorShape(shape) for shape in {buffer.shape for buffer in self._buffers()}]
+
+    def _buffers(self) -> Collection[Any]:
         flow = self._flow
-        if isinstance(flow, Tensor) and not isinstance(flow, SymbolicTensor):
-            for buffer in flow._buffer.items.values():
-                yield TensorShape(tuple(buffer.shape))
+        return flow._buffer.items.values() if isinstance(flow, Tensor) and not isinstance(flow, SymbolicTensor) else ()
 
     @property
     def flow(self) -> Any:
@@ -211,7 +216,7 @@ class TensorArray:
                     "(perhaps try setting clear_after_read = false?)"
                 )
             self._read |= {position}
-        return tensor_list_get_item(flow, position, _host_shape(self.element_shape), dtype=self._form.dtype, strict=True)
+        return tensor_list_get_item(flow, position, _host_shape(self._shape), dtype=self._form.dtype, strict=True)
 
     def __iter__(self) -> Iterator[Any]:
         """The tensors one by one, where their number is known."""
@@ -243,7 +248,7 @@ class TensorArray:
             ShapeError: the shapes differ.
             InvalidArgumentError: nothing was written and the shape is not known.
         """
-        return tensor_list_stack(self._use(), _host_shape(self.element_shape, self._form.size), dtype=self._form.dtype, strict=True)
+        return tensor_list_stack(self._use(), _host_shape(self._shape, self._form.size), dtype=self._form.dtype, strict=True)
 
     def gather(self, indices: Any, name: str | None = None) -> Any:
         """The tensors at some positions along a new first axis.
@@ -261,7 +266,7 @@ class TensorArray:
         flow = self._use()
         chosen = _vector(indices, "the indices")
         count = len(chosen) if isinstance(chosen, tuple) else chosen.shape[0]
-        return tensor_list_gather(flow, chosen, _host_shape(self.element_shape, count), dtype=self._form.dtype, strict=True)
+        return tensor_list_gather(flow, chosen, _host_shape(self._shape, count), dtype=self._form.dtype, strict=True)
 
     def concat(self, name: str | None = None) -> Any:
         """All tensors one after the other along their first axis.
@@ -275,7 +280,7 @@ class TensorArray:
         Raises:
             ShapeError: the tensors are scalars, or differ in another axis.
         """
-        flow, shape = self._use(), self.element_shape
+        flow, shape = self._use(), self._shape
         if shape.rank == 0:
             raise ShapeError("TensorArray.concat: the tensors are scalars, which have no axis to join along; use stack()")
         whole = UNKNOWN if shape.rank is None else (UNKNOWN, *_host_shape(shape)[1:])
@@ -297,7 +302,7 @@ class TensorArray:
         self._use()
         item = self._item(value)
         count = self._count(item.shape, "unstack")
-        return self._next("unstack", tensor_list_from_tensor(item), self._merged(item.shape[1:]), count)
+        return self._next("unstack", tensor_list_from_tensor(item), self._fitting(self._shape, item.shape[1:]), count, varies=False)
 
     def scatter(self, indices: Any, value: Any, name: str | None = None) -> TensorArray:
         """The array with the slices of a tensor at some positions.
@@ -333,17 +338,21 @@ class TensorArray:
             The new array.
 
         Raises:
-            InvalidArgumentError: the lengths do not add up to the size of the first axis.
-            ShapeError: there are more pieces than an array without dynamic size has positions.
+            InvalidArgumentError: a length is negative, or they do not add up to the size of the first axis.
+            ShapeError: there are more pieces than an array without dynamic size has positions, or a piece has another shape than the array's tensors.
         """
         self._use()
         item = self._item(value)
         sizes = _vector(lengths, "the lengths")
         count = self._count(TensorShape([len(sizes) if isinstance(sizes, tuple) else sizes.shape[0]]), "split")
-        same = sizes[0] if isinstance(sizes, tuple) and len(set(sizes)) == 1 else None
+        if isinstance(sizes, tuple) and min(sizes, default=0) < 0:
+            raise InvalidArgumentError(f"TensorArray.split: the lengths {list(sizes)} must be 0 or more")
+        different = sorted(set(sizes)) if isinstance(sizes, tuple) else [None]
         rest = item.shape[1:] if item.shape.rank else TensorShape(None)
-        shape = self._merged(TensorShape([same]).concatenate(rest), merges=same is not None)
-        return self._next("split", tensor_list_split(item, sizes), shape, count)
+        shapes = [self._fitting(self._shape, TensorShape([size]).concatenate(rest)) for size in different]
+        varies = len(different) != 1 or None in different
+        shape = TensorShape([None]).concatenate(rest) if varies else shapes[0]
+        return self._next("split", tensor_list_split(item, sizes), shape, count, varies=varies)
 
     # ------------------------------------------------------------------ the array
 
@@ -396,9 +405,11 @@ class TensorArray:
             )
         return self._flow
 
-    def _next(self, method: str, flow: Any, shape: TensorShape, size: Any = False) -> TensorArray:
+    def _next(self, method: str, flow: Any, shape: TensorShape, size: Any = False, varies: bool | None = None) -> TensorArray:
+        """Another array: by default of the same size, and with shapes that vary if they do in this one."""
         made: TensorArray = object.__new__(TensorArray)
-        made._start(self._form if size is False else self._form._replace(size=size), flow, shape)
+        form = self._form if size is False else self._form._replace(size=size)
+        made._start(form, flow, shape, self._varies if varies is None else varies)
         if method:
             made._is_used = False
             made._parent = (weakref.ref(self), method)
@@ -418,14 +429,22 @@ class TensorArray:
             raise DTypeError(f"TensorArray: the array holds {wanted.name}, and the value has dtype {item.dtype.name}. Use td.cast to convert it.")
         return item
 
-    def _merged(self, shape: TensorShape, merges: bool = True) -> TensorShape:
+    def _merged(self, shape: TensorShape) -> TensorShape:
         """What is known of the elements' shape when one more has ``shape``."""
-        known = self.element_shape
+        if self._form.infer and not self._varies and not self._shape.is_fully_defined():
+            first = next(iter(self._buffers()), None)
+            if first is not None and shape == first.shape:
+                return self._shape
+            return self._fitting(self.element_shape, shape)
+        return self._fitting(self._shape, shape)
+
+    def _fitting(self, known: TensorShape, shape: TensorShape) -> TensorShape:
+        """A shape that is known of tensors, and what another one adds to it where all are to have one shape."""
         if not known.is_compatible_with(shape):
             raise ShapeError(
                 f"TensorArray: Inconsistent shapes: saw {shape} but expected {known}. With infer_shape=False the tensors may differ in shape"
             )
-        return known.merge_with(shape) if self._form.infer and merges else known
+        return known.merge_with(shape) if self._form.infer and not self._varies else known
 
     def _count(self, shape: TensorShape, method: str) -> int | None:
         """The size of an array that is made of so many tensors."""

@@ -142,8 +142,8 @@ def _(ctx: Any, g: Any) -> Any:
 
 
 @op("tensor_list_stack", can_fail=True)
-def tensor_list_stack(input: FreeSpec, shape: HostSpec, *, dtype: DType, strict: bool) -> Spec:
-    """The tensors of a list along a new first axis; ``strict`` demands as many as ``shape`` says."""
+def tensor_list_stack(input: FreeSpec, shape: HostSpec, *, dtype: DType, strict: bool, made_by: str = "") -> Spec:
+    """The tensors of a list along a new first axis; ``strict`` demands as many as ``shape`` says. ``made_by`` is what filled it, for messages."""
     return Spec(_wanted(shape), _require_list(input))
 
 

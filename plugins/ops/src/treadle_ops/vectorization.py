@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import logging
 from collections.abc import Callable
 from typing import Any
@@ -28,8 +29,8 @@ def vectorized_map(fn: Callable[..., Any], elems: Any, fallback_to_while_loop: b
     """Apply a function to every element of tensors, all at once.
 
     The function is traced for one element; then each op of the trace runs on the whole batch, by its batching rule. An op without a rule runs once
-    per element, in a loop, while the rest stays batched. Effects such as assignments keep the order of a loop: a function that has any runs once
-    per element as a whole. Random draws are other ones for every element.
+    per element, in a loop, while the rest stays batched. Effects such as assignments keep the order of a loop: a function that has any, or whose
+    ``td.custom_gradient`` has, runs once per element as a whole. Random draws are other ones for every element.
 
     Args:
         fn: a function of one element, which has the structure of ``elems``.
@@ -58,7 +59,7 @@ def vectorized_map(fn: Callable[..., Any], elems: Any, fallback_to_while_loop: b
     if LOCAL.graph is not None:
         LOCAL.graph.created += graph.created
     notes = _Notes(fn, fallback_to_while_loop, warn)
-    effect = effect_without_rule(graph)
+    effect = effect_without_rule(graph, of_gradients=LOCAL.graph is not None or bool(LOCAL.tapes))
     if effect is not None:
         notes.whole(effect, "does what must happen in the order of a loop")
     else:
@@ -109,7 +110,7 @@ class _Notes:
     """
 
     def __init__(self, fn: Any, allowed: bool, warn: bool) -> None:
-        inside = getattr(fn, "python_function", None) or getattr(fn, "func", fn)  # of a traced function, of a functools.partial
+        inside = inspect.unwrap(getattr(fn, "python_function", None) or getattr(fn, "func", fn))  # of a traced function, of a functools.partial
         code = getattr(inside, "__code__", None)
         name = getattr(inside, "__name__", type(inside).__name__)
         self._place = name if code is None else f"{name} ({code.co_filename}:{code.co_firstlineno})"

@@ -137,7 +137,7 @@ def elu(xp: Any) -> Any:
         xp.expm1(out, out)
         xp.maximum(out, x, out=out)
 
-    return elementwise(xp, steps)
+    return elementwise(xp, steps, is_heavy=True)
 
 
 @kernel("elu_grad", out=True)
@@ -166,7 +166,7 @@ def selu(xp: Any) -> Any:
         xp.multiply(positive, scale, positive)
         xp.add(out, positive, out)
 
-    return elementwise(xp, steps, _SELU_SCALE, _SELU_SCALE_ALPHA, scratch=1)
+    return elementwise(xp, steps, _SELU_SCALE, _SELU_SCALE_ALPHA, scratch=1, is_heavy=True)
 
 
 @kernel("selu_grad", out=True)
@@ -196,7 +196,7 @@ def silu(xp: Any) -> Any:
 
     @chosen
     def kernels(beta: float) -> Any:
-        return elementwise(xp, steps, -beta, 1)
+        return elementwise(xp, steps, -beta, 1, is_heavy=True)
 
     def run(features: Any, *, beta: float, out: Any = None) -> Any:
         return kernels(beta)(features, out=out)
@@ -221,7 +221,7 @@ def silu_grad(xp: Any) -> Any:
 
     @chosen
     def kernels(beta: float) -> Any:
-        return elementwise(xp, steps, -beta, 1, scratch=2)
+        return elementwise(xp, steps, -beta, 1, scratch=2, is_heavy=True)
 
     def run(g: Any, features: Any, *, beta: float, out: Any = None) -> Any:
         return kernels(beta)(g, features, out=out)

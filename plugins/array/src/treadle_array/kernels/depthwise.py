@@ -184,7 +184,7 @@ class Frame:
     @classmethod
     def taken(cls, xp: Any, x: Any, geometry: Geometry, items: int) -> Frame:
         """A frame for an input like ``x``, of so many items."""
-        key = (xp.__name__, x.shape[1:], x.dtype, geometry, items)
+        key = (xp, x.shape[1:], x.dtype, geometry, items)
         try:
             return cls._free[key].pop()
         except (KeyError, IndexError):

@@ -7,6 +7,7 @@ import math
 from typing import Any, NamedTuple
 
 from treadle.declare import kernel
+from treadle_array.matrices import is_one_memory
 
 Labels = tuple[str, ...]
 
@@ -115,8 +116,8 @@ def _product(xp: Any, operands: list[Any], terms: tuple[Labels, ...], output: La
     if plan.swapped:
         a, b, labels_a, labels_b = b, a, labels_b, labels_a
     free_a, free_b = reversed(plan.free) if plan.swapped else plan.free
-    if b is a and plan.contracted:
-        b = b.copy()  # BLAS would use syrk for an operand times itself, with other bits
+    if plan.contracted and is_one_memory(a, b):
+        b = b.copy()
     if not plan.contracted:
         left = _arranged(a, labels_a, (*plan.batch, *free_a))
         right = _arranged(b, labels_b, (*plan.batch, *free_b))

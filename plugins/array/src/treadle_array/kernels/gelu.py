@@ -122,8 +122,8 @@ def gelu(xp: Any) -> Any:
         xp.divide(x, out, out)
 
     kernels = (
-        elementwise(xp, exact, _STRETCH, 1 / _STRETCH, scratch=3),
-        elementwise(xp, by_tanh, 1, -2 * _SQRT_2_OVER_PI, -2 * _SQRT_2_OVER_PI * _CUBIC),
+        elementwise(xp, exact, _STRETCH, 1 / _STRETCH, scratch=3, is_heavy=True),
+        elementwise(xp, by_tanh, 1, -2 * _SQRT_2_OVER_PI, -2 * _SQRT_2_OVER_PI * _CUBIC, is_heavy=True),
     )
 
     def run(features: Any, *, approximate: bool, out: Any = None) -> Any:
@@ -175,8 +175,8 @@ def gelu_grad(xp: Any) -> Any:
         xp.multiply(out, g, out)
 
     kernels = (
-        elementwise(xp, exact, 0, 1, -2, _SQRT_2_OVER_PI / 2, _STRETCH, scratch=4),
-        elementwise(xp, by_tanh, 1, -2 * _SQRT_2_OVER_PI, -2 * _SQRT_2_OVER_PI * _CUBIC, -3, scratch=2),
+        elementwise(xp, exact, 0, 1, -2, _SQRT_2_OVER_PI / 2, _STRETCH, scratch=4, is_heavy=True),
+        elementwise(xp, by_tanh, 1, -2 * _SQRT_2_OVER_PI, -2 * _SQRT_2_OVER_PI * _CUBIC, -3, scratch=2, is_heavy=True),
     )
 
     def run(g: Any, features: Any, *, approximate: bool, out: Any = None) -> Any:

@@ -23,7 +23,7 @@ def sigmoid_cross_entropy(xp: Any) -> Any:
         xp.multiply(x, z, t)
         xp.subtract(out, t, out)
 
-    return elementwise(xp, steps, scratch=1)
+    return elementwise(xp, steps, scratch=1, is_heavy=True)
 
 
 @kernel("sigmoid_cross_entropy_grad", out=True)
@@ -38,7 +38,7 @@ def sigmoid_cross_entropy_grad(xp: Any) -> Any:
         xp.subtract(out, z, out)
         xp.multiply(out, g, out)
 
-    return elementwise(xp, steps, 1)
+    return elementwise(xp, steps, 1, is_heavy=True)
 
 
 @kernel("l2_loss")

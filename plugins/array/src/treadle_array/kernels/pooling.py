@@ -105,7 +105,7 @@ def avg_pool(xp: Any) -> Any:
         result = _target(xp, out, (x.shape[0], *counts, x.shape[-1]), x.dtype)
         if result.size:
             zero = xp.zeros((), x.dtype)
-            for_batches(xp, x, 2, lambda items: slide(xp, xp.add, x[items], zero, window, strides, dilations, before, result[items]))
+            for_batches(xp, x, 1, lambda items: slide(xp, xp.add, x[items], zero, window, strides, dilations, before, result[items]))
             xp.divide(result, _numbers(xp, x.shape[1:-1], counts, window, strides, dilations, before, x.dtype), out=result)
         return deliver(result, input.dtype, out)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from treadle.declare import kernel
+from treadle_array.matrices import is_one_memory
 
 
 @kernel("matmul", out=True)
@@ -23,16 +24,22 @@ def matmul(xp: Any) -> Any:
                 return wide
             out[...] = wide
             return out
-        if transpose_a is not transpose_b and _root(a) is _root(b):
-            b = b.copy()  # BLAS would use syrk for a matrix times its own transpose, with other bits
+        if transpose_a is not transpose_b and is_one_memory(a, b):
+            b = b.copy()
+        if b.ndim == 2 and a.ndim > 2 and not transpose_a and a.flags.c_contiguous and (out is None or out.flags.c_contiguous):
+            return many_by_one(a, b.swapaxes(-1, -2) if transpose_b else b, out)
         if transpose_a:
             a = a.swapaxes(-1, -2)
         if transpose_b:
             b = b.swapaxes(-1, -2)
         return product(a, b, out)
 
+    def many_by_one(a: Any, b: Any, out: Any) -> Any:
+        """One product of all rows instead of one for each matrix."""
+        shape = (*a.shape[:-1], b.shape[1])
+        if a.shape[-1] != b.shape[0] or 0 in shape:
+            return product(a, b, out)  # which tells what does not fit
+        rows = product(a.reshape(-1, a.shape[-1]), b, None if out is None else out.reshape(-1, shape[-1]))
+        return rows.reshape(shape) if out is None else out
+
     return run
-
-
-def _root(x: Any) -> Any:
-    return x if x.base is None else x.base

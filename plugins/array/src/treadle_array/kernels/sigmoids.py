@@ -19,7 +19,7 @@ def sigmoid(xp: Any) -> Any:
         xp.add(out, one, out)
         xp.divide(one, out, out)
 
-    return elementwise(xp, steps, 1)
+    return elementwise(xp, steps, 1, is_heavy=True)
 
 
 @kernel("sigmoid_grad", out=True)
@@ -47,7 +47,7 @@ def softplus(xp: Any) -> Any:
         xp.log1p(out, out)
         xp.add(out, ramp, out)
 
-    return elementwise(xp, steps, scratch=1)
+    return elementwise(xp, steps, scratch=1, is_heavy=True)
 
 
 @kernel("softsign", out=True)

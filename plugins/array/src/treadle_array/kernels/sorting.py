@@ -82,8 +82,12 @@ def in_top_k(xp: Any) -> Any:
         if not classes:
             return valid
         chosen = predictions[xp.arange(count), xp.where(valid, targets, 0)].reshape(-1, 1)
-        above = xp.add.reduce(predictions > chosen, axis=1, dtype=xp.int64)
-        return valid & xp.isfinite(predictions).all(axis=1) & (above < k)
+        counter = xp.uint16 if classes < 1 << 16 else xp.int64  # a sum in short integers is several times as fast
+        above = xp.add.reduce((predictions > chosen).view(xp.uint8), axis=1, dtype=counter)
+        finite = xp.isfinite(predictions)
+        if not bool(finite.all()):
+            valid &= finite.all(axis=1)
+        return valid & (above < k)
 
     return run
 

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import itertools
 import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
 from treadle import devices, state
 from treadle.autodiff.tape import GradientTape
+from treadle.contracts.spec import Spec
 from treadle.declare import kernel
 from treadle.dtypes import from_numpy
+from treadle.errors import OpError
 from treadle.registry import open_devices
 from treadle.tensor import Tensor, to_device
-from treadle_ops.creation import zeros_like
-from treadle_ops.python_calls import DTypes, as_array, as_eager, results_of
+from treadle_ops.python_calls import DTypes, as_array, gradients_of, results_of, watched
 
 _numbers = itertools.count(1)
-_tapes: dict[int, Any] = {}
+_calls: dict[int, Any] = {}
 """Number to what a call left for its gradient, until the array that holds the number is gone."""
 
 
@@ -27,9 +30,10 @@ def numpy_function(xp: Any) -> Any:
     """See the op."""
     to_host = getattr(xp, "asnumpy", np.asarray)
 
-    def run(inputs: list[Any], *, function: Any, dtypes: DTypes) -> Any:
+    def run(inputs: list[Any], *, function: Any, dtypes: DTypes, made_at: Any = None) -> Any:
         arrays = [np.array(to_host(x))[()] if not x.ndim else np.array(to_host(x)) for x in inputs]
-        results = results_of(function(*arrays), dtypes, as_array, "the function given to numpy_function")
+        with _noted("op 'numpy_function'", inputs, made_at):
+            results = results_of(function(*arrays), dtypes, as_array, "the function given to numpy_function")
         return tuple(xp.asarray(r) for r in results)
 
     return run
@@ -39,14 +43,11 @@ def numpy_function(xp: Any) -> Any:
 def py_function(xp: Any) -> Any:
     """See the op."""
 
-    def run(inputs: list[Any], *, function: Any, dtypes: DTypes) -> Any:
+    def run(inputs: list[Any], *, function: Any, dtypes: DTypes, made_at: Any = None) -> Any:
         device = _device_of(inputs)
-        tape, sources, results = _watched(function, _copies(xp, inputs), dtypes, device)
-        number = next(_numbers)
-        buffer = device.normalize(np.array(number))
-        _tapes[number] = (tape, sources, results)
-        weakref.finalize(buffer, _tapes.pop, number, None)
-        return (*(_own(xp, to_device(r, device)._buffer, inputs) for r in results), buffer)
+        with state.observed_only(), _noted("op 'py_function'", inputs, made_at):
+            call = watched(function, _tensors(xp, inputs, device), dtypes)
+        return _left(xp, call, inputs, device)
 
     return run
 
@@ -55,17 +56,49 @@ def py_function(xp: Any) -> Any:
 def py_function_gradient(xp: Any) -> Any:
     """See the op."""
 
-    def run(inputs: list[Any], cotangents: list[Any], tape: Any, *, function: Any, dtypes: DTypes) -> Any:
+    def run(inputs: list[Any], cotangents: list[Any], tape: Any, *, function: Any, dtypes: DTypes, made_at: Any = None) -> Any:
         device = _device_of(inputs)
-        recorded, sources, results = _tapes.get(int(tape)) or _watched(function, _copies(xp, inputs), dtypes, device)
-        with state.recording(None):
-            given = [Tensor(c, device.key(from_numpy[c.dtype])) for c in cotangents]
-            targets = [r for r in results if r.dtype.is_differentiable]
-            gradients = recorded.gradient(targets, sources, given)
-            gradients = [zeros_like(s) if g is None else g for g, s in zip(gradients, sources, strict=True)]
-        return tuple(_own(xp, to_device(g, device)._buffer, [*inputs, *cotangents]) for g in gradients)
+        with state.observed_only(), _noted("the gradient of op 'py_function'", inputs, made_at):
+            recorded, sources, results = _calls.get(int(tape)) or watched(function, _tensors(xp, inputs, device), dtypes)
+            given = _tensors(xp, cotangents, device)
+            with _Continued(recorded) as continued:
+                continued.watch(given)
+                gradients = gradients_of(continued, sources, results, given)
+        return _left(xp, (continued, [*sources, *given], gradients), [*inputs, *cotangents], device)
 
     return run
+
+
+class _Continued(GradientTape):
+    """A tape that goes on from what another one has seen, which stays as it is."""
+
+    def __init__(self, tape: Any) -> None:
+        super().__init__(persistent=True)
+        self._records = list(tape._records)
+        self._watched = set(tape._watched)
+        self._variables = dict(tape._variables)
+        self._kept = [tape]
+
+
+@contextmanager
+def _noted(what: str, inputs: list[Any], made_at: Any) -> Iterator[None]:
+    """Note on what the user's function raises which line called it; errors of ops get that in their message."""
+    try:
+        yield
+    except Exception as error:
+        if made_at is not None and not isinstance(error, OpError):
+            specs = ", ".join(repr(Spec(x.shape, from_numpy[x.dtype])) for x in inputs)
+            error.add_note(f"in {what} ({specs}), made at {made_at}")
+        raise
+
+
+def _left(xp: Any, call: Any, given: list[Any], device: Any) -> tuple[Any, ...]:
+    """The results of a call for the graph, and the number under which the call is remembered."""
+    number = next(_numbers)
+    buffer = device.normalize(np.array(number))
+    _calls[number] = call
+    weakref.finalize(buffer, _calls.pop, number, None)
+    return (*(_own(xp, to_device(r, device)._buffer, given) for r in call[2]), buffer)
 
 
 def _own(xp: Any, buffer: Any, given: list[Any]) -> Any:
@@ -73,19 +106,9 @@ def _own(xp: Any, buffer: Any, given: list[Any]) -> Any:
     return xp.array(buffer) if any(xp.may_share_memory(buffer, x) for x in given) else buffer
 
 
-def _copies(xp: Any, inputs: list[Any]) -> list[Any]:
-    """The inputs in memory of their own: the function may keep them, and a plan writes over what it needs no longer."""
-    return [xp.array(x) for x in inputs]
-
-
-def _watched(function: Any, inputs: list[Any], dtypes: DTypes, device: Any) -> tuple[Any, list[Any], list[Any]]:
-    """A call with a tape around it: the tape, the inputs as tensors and the results."""
-    with state.recording(None):
-        sources = [Tensor(x, device.key(from_numpy[x.dtype])) for x in inputs]
-        with GradientTape(persistent=True) as tape:
-            tape.watch([s for s in sources if s.dtype.is_differentiable])
-            results = results_of(function(*sources), dtypes, as_eager, "the function given to py_function")
-    return tape, sources, results
+def _tensors(xp: Any, buffers: list[Any], device: Any) -> list[Any]:
+    """Buffers as tensors with memory of their own: the function may keep them, and a plan writes over what it needs no longer."""
+    return [Tensor(xp.array(x), device.key(from_numpy[x.dtype])) for x in buffers]
 
 
 def _device_of(inputs: list[Any]) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from treadle.declare import kernel
-from treadle_ops.random_state import state
+from treadle_ops.random_state import in_force
 
 
 @kernel("random_key")
@@ -15,6 +15,6 @@ def random_key(xp: Any) -> Any:
     """See the op."""
 
     def run(*, seed: int | None) -> Any:
-        return np.array(state.next_key(seed), np.uint64)
+        return np.array(in_force().next_key(seed), np.uint64)
 
     return run
