@@ -14,6 +14,7 @@ from math import gcd, prod
 from typing import Any
 
 from treadle.declare import kernel
+from treadle.runtime import workers
 from treadle_array.kernels import depthwise
 from treadle_array.kernels.window import blocks, deliver, frame, geometry, scratch, seen, widened, windows
 
@@ -150,15 +151,26 @@ def _columns(xp: Any, x: Any, begin: Any, counts: Any, window: Any, strides: Any
                 lead = block.ndim - 2 * rank - 1
                 batch = range(lead - 1, lead + rank)
                 block = block.transpose(*range(lead - 1), *range(lead + rank, block.ndim), *batch)
-                columns.reshape(block.shape)[...] = block
+                _copy(xp, block, columns.reshape(block.shape))
                 columns = columns.reshape(groups, depth, number).swapaxes(1, 2)
             else:
-                columns.reshape(block.shape)[...] = block
+                _copy(xp, block, columns.reshape(block.shape))
                 columns = columns.reshape(groups, number, depth)
             yield items, rows, columns[0] if groups == 1 else columns
     finally:
         if memory is not None:
             scratch(xp).give(memory)
+
+
+def _copy(xp: Any, x: Any, out: Any) -> None:
+    """Copy an array into another one, on the host by several threads."""
+    axis = next((axis for axis, size in enumerate(x.shape) if size > 1), 0)
+
+    def fill(part: slice) -> None:
+        here = (slice(None),) * axis + (part,)
+        out[here] = x[here]
+
+    workers.together(fill, workers.shares(x.shape[axis], x.size) if xp.__name__ == "numpy" else [slice(None)])
 
 
 def _collect(xp: Any, x: Any, g: Any, begin: Any, filter_sizes: Any, strides: Any, dilations: Any, groups: int) -> Any:
