@@ -105,6 +105,56 @@ def test_check_names_what_takes_out_of_a_container_in_a_loop():
     assert [finding.construct for finding in td.autograph.check(f)] == ["`stack.pop` in a loop"]
 
 
+def test_check_names_changes_of_what_is_outside():
+    def f(x, items, d, boxes, k):
+        if x > 0:
+            d["k"] = items[k] = x
+            items[1:] = [x]
+            items[k + 1] = 2
+            del d["k"]
+            items.append(1)
+            boxes[0].rows += [3]
+            made = []
+            made.append(3)
+            made[x] = 4
+            made += [5]
+            del boxes[0].value
+        if x is None:
+            d.update(k=1)
+            items[k + 2] = 3
+        for box in boxes:
+            box.value = 2
+            if x > 3:
+                box.value = 3
+            inner = {"a": 1}
+            inner[box] = 3
+        x > 3 and items.pop()
+        return list(filter(None, items))
+
+    first = f.__code__.co_firstlineno
+    assert [(finding.line - first, finding.construct) for finding in td.autograph.check(f)] == [
+        (3, "`items[1:] = ...` in a branch"),
+        (4, "`items[k + 1] = ...` in a branch"),
+        (5, "`del d['k']` in a branch"),
+        (6, "`items.append` in a branch"),
+        (7, "`boxes[0].rows += [3]` in a branch"),
+        (12, "`del boxes[0].value` in a branch"),
+        (17, "`box.value = ...` in a loop"),
+        (19, "`box.value = ...` in a branch"),
+        (22, "`items.pop` in a branch"),
+        (23, "`filter`"),
+    ]
+
+
+def test_check_names_a_list_that_grows_in_place():
+    def f(x, items):
+        if x > 0:
+            items += [3]
+        return items
+
+    assert [finding.construct for finding in td.autograph.check(f)] == ["`items += [3]` in a branch"]
+
+
 def test_check_finds_nothing_in_plain_code():
     assert td.autograph.check(sample) == [finding for finding in td.autograph.check(sample) if finding.construct == "a comprehension"]
     assert td.autograph.check(lambda x: x if x > 0 else -x) == []

@@ -507,6 +507,32 @@ def test_what_a_function_is_stays():
     assert converted.__code__.co_firstlineno == f.__code__.co_firstlineno
 
 
+def test_docstrings_of_inner_functions_stay():
+    def f(x):
+        """Outer."""
+
+        def inner():
+            """Inner,
+            of two lines."""
+
+        def bare():
+            return x
+
+        class Thing:
+            """A thing."""
+
+            def method(self):
+                """A method."""
+
+        return [thing.__doc__ for thing in (inner, bare, Thing, Thing.method)]
+
+    converted = td.autograph.to_graph(f)
+    assert converted(1) == f(1)
+    assert converted(1)[1:] == [None, "A thing.", "A method."]
+    assert converted.__doc__ == "Outer."
+    assert td.autograph.to_code(f).count("Outer.") == 1
+
+
 def test_names_of_inner_functions_stay():
     def f(x):
         def inner():

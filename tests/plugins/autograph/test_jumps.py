@@ -627,6 +627,81 @@ def is_prime(n):
     return True
 
 
+@case("trips")
+def a_return_after_a_break(n):
+    for i in range(n):
+        if n > i:
+            break
+            return 5
+    return n
+
+
+@case("trips")
+def a_return_after_a_continue(n):
+    for i in range(n):
+        if n > i:
+            continue
+            return 5
+        n += 1
+    return n
+
+
+@case("trips")
+def a_return_after_a_raise(n):
+    for i in range(n):
+        if n < i:
+            raise ValueError
+            return 5
+    return n
+
+
+@case("trips")
+def jumps_after_a_branch_that_jumps(n):
+    for i in range(n):
+        if i > 1:
+            break
+            for _ in range(3):
+                return 3
+        else:
+            continue
+            break
+        return 4
+    else:
+        return 7
+    return n
+
+
+@case("int")
+def what_follows_an_endless_loop(x):
+    while True:
+        x += 1
+        if x > 5:
+            return x
+        else:
+            continue
+        x = 9
+        break
+    while x > 0:
+        return 4
+
+
+@case("trips")
+def a_return_after_a_return_in_with_and_try(n):
+    with contextlib.nullcontext():
+        for _ in range(n):
+            try:
+                continue
+                return 1
+            finally:
+                n += 1
+        if n > 2:
+            return n
+            n = 3
+        return n + 1
+        return 8
+    return n
+
+
 @pytest.mark.parametrize(("function", "kinds"), CASES)
 def test_it_means_what_python_means(function, kinds, agree):
     agree(function, kinds)

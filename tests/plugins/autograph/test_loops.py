@@ -521,6 +521,89 @@ def bubble_sort_of_three(x):
     return a, b, c
 
 
+@case("trips")
+def what_the_turn_before_set(n):
+    total = 0
+    for i in td.range(n):
+        if i > 0:
+            total += before  # noqa: F821  no value yet
+        before = i  # noqa: F841
+    return total
+
+
+class Private:
+    def run(self, n):
+        total = 0
+        for i in td.range(n):
+            if i > 0:
+                total += __before  # noqa: F821  no value yet
+            __before = i
+        return total
+
+
+@case("trips")
+def what_the_turn_before_set_in_a_private_name(n):
+    return Private().run(n)
+
+
+@case("trips")
+def structures_that_the_turn_before_set(n):
+    total = 0
+    for i in td.range(n):
+        for j in td.range(n):
+            if j > 0:
+                total += pair[0] * 2 + pair[1]["a"] * last  # noqa: F821  no value yet
+            pair = (i + 1, {"a": j})  # noqa: F841
+            if i >= 0:
+                last = 3  # noqa: F841
+    return total
+
+
+@case("trips")
+def a_while_that_reads_what_the_turn_before_set(n):
+    k = 0
+    while k < n:
+        if k > 1 and before > 0:  # noqa: F821  no value yet
+            k += before  # noqa: F821  no value yet
+        before = k  # noqa: F841
+        k += 1
+    return k
+
+
+@case("trips")
+def a_sum_that_the_first_turn_begins(n):
+    k = 0
+    for i in td.range(n):
+        if i > 0:
+            total += i  # noqa: F821  no value yet
+        else:
+            total = 5
+        k = total
+    return k
+
+
+@case("trips")
+def a_variable_that_is_read_before_any_turn_sets_it(n):
+    total = 0
+    for i in td.range(n):
+        total += before  # noqa: F821  no value yet
+        before = i  # noqa: F841
+    return total
+
+
+@case("int")
+def a_missing_variable_that_is_caught(x):
+    if x > 0:
+        try:
+            y = q
+        except NameError:
+            y = 5
+    else:
+        y = 2
+    q = 3
+    return y + q
+
+
 @pytest.mark.parametrize(("function", "kinds"), CASES)
 def test_it_means_what_python_means(function, kinds, agree):
     agree(function, kinds)

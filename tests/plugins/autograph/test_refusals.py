@@ -137,6 +137,39 @@ def test_a_variable_that_one_way_leaves_undefined_is_refused_when_it_is_read():
     assert f"{__file__}:" in str(caught.value)
 
 
+def test_a_variable_that_is_set_later_only_is_refused_where_it_is_read():
+    @td.function
+    def f(x):
+        if x > 0:
+            y = q  # noqa: F821  no value yet
+        else:
+            y = 1
+        q = 3
+        return y + q
+
+    assert int(f(td.constant(-1))) == 4
+    with pytest.raises(UnboundLocalError, match="cannot access local variable 'q' where it is not associated with a value") as caught:
+        f(td.constant(1))
+    assert "`y = q " in caught.value.__notes__[0]
+    assert "`y = q " in str(caught.value)
+
+
+def test_a_variable_of_the_turn_before_is_refused_in_the_first_turn():
+    @td.function
+    def f(n, first):
+        total = 0
+        for i in td.range(n):
+            if i >= first:
+                total += before  # noqa: F821  no value yet
+            before = i  # noqa: F841
+        return total
+
+    assert [int(f(td.constant(n), td.constant(1))) for n in (0, 1, 4)] == [0, 0, 3]
+    assert int(f(td.constant(0), td.constant(0))) == 0
+    with pytest.raises(UnboundLocalError, match=r"variable 'before' .* the branch or loop at .*test_refusals\.py:\d+ did not set it"):
+        f(td.constant(1), td.constant(0))
+
+
 def test_a_variable_that_no_way_defines_is_refused_while_tracing():
     def f(x):
         if x > 0:
@@ -336,9 +369,12 @@ def test_a_container_of_the_loop_itself_may_be_filled():
 def test_a_tensor_that_leaks_out_of_a_branch_is_traced_back():
     kept = {}
 
+    def keep(x):
+        kept["t"] = x + 1
+
     def f(x):
         if x > 0:
-            kept["t"] = x + 1
+            keep(x)
         return kept["t"]
 
     assert 'kept["t"] = x + 1' in refused(f, td.constant(1))

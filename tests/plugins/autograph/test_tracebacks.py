@@ -207,6 +207,58 @@ def test_what_the_operators_refuse_shows_the_line_of_the_branch():
     assert f"{__file__}:{f.__code__.co_firstlineno + 2} holds, and None if not" in shown
 
 
+def test_a_return_in_a_loop_that_does_not_fit_is_shown():
+    def after(x):
+        for i in td.range(x):
+            if i > 3:
+                return (
+                    2.5
+                )  # fmt: skip
+            x += 1
+        return x
+
+    def inside(x):
+        while x > 0:
+            if x > 3:
+                x -= 1
+                return None
+            x -= 1
+        else:
+            x = 3
+        return x
+
+    for function, line, text in ((after, 3, "return ("), (inside, 4, "return None")):
+        entries, shown = of_a_trace(function, td.constant(5))
+        assert entries == [(True, function.__name__, text)]
+        assert "the return value is " in shown
+        assert f"{__file__}:{function.__code__.co_firstlineno + line} holds" in shown
+
+
+def test_a_recursion_without_an_end_shows_none_of_ours():
+    def down(x):
+        if x < 1:
+            return x
+        return down(x - 1)
+
+    lines, error = seen(td.function(down), td.constant(3))
+    assert isinstance(error, RecursionError)
+    assert lines[-2:] == ["return down(x - 1)", "if x < 1:"]
+
+
+def test_a_condition_over_several_lines_shows_its_first():
+    def f(x):
+        y = None
+        if (
+            x > 0
+            and x < 5
+        ):  # fmt: skip
+            y = x
+        return y
+
+    entries, _ = of_a_trace(f, td.constant(1))
+    assert entries == [(True, "f", "x > 0")]
+
+
 def test_nodes_know_the_users_line():
     def f(x):
         if x > 0:

@@ -8,11 +8,8 @@ from typing import Any
 
 from treadle import nest
 from treadle.state import LOCAL, own_packages
-from treadle.symbolic import SymbolicTensor
-from treadle_autograph.cells import CONTAINERS, is_outside
 from treadle_autograph.convert import KEPT, convert
 from treadle_autograph.definedness import defined
-from treadle_autograph.errors import ChangedContainerError
 from treadle_autograph.overloads import OVERLOADS
 
 CALLERS = frozenset({"cond", "case", "switch_case", "while_loop", "map_fn", "scan", "foldl", "foldr", "vectorized_map", "recompute_grad"})
@@ -91,30 +88,3 @@ def frame_reader(function: Any, names: tuple[tuple[str, Callable[[Any], Any]], .
         return lambda: sorted(present())
     module = names[0][1].__globals__ if names else {}
     return lambda source: function(source, module, present())
-
-
-def changing(owner: Any, method: str, text: str, root: Any) -> Any:
-    """A method of a container that puts something into it, in a branch or loop that may depend on a tensor.
-
-    Args:
-        owner: the container.
-        method: its name.
-        text: the container as it is written.
-        root: the value of the variable that it is reached from; None for a global.
-    """
-    bound = getattr(owner, method)
-    if not isinstance(owner, CONTAINERS):
-        return converted(bound)
-    if not is_outside(root):
-        return bound
-
-    def checked(*arguments: Any, **keywords: Any) -> Any:
-        for leaf in nest.flatten([arguments, keywords]):
-            if isinstance(leaf, SymbolicTensor):
-                raise ChangedContainerError(
-                    f"{text}.{method}(...) puts a tensor into {text!r}, a Python {type(owner).__name__} from outside the branch or loop that depends "
-                    f"on a tensor: the call would happen once, while tracing. Use a td.TensorArray or td.map_fn instead of {text!r}"
-                )
-        return bound(*arguments, **keywords)
-
-    return checked

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,8 +14,8 @@ from treadle.dtypes import bool as bool_
 from treadle.graph.func_graph import FuncGraph
 from treadle.shapes import TensorShape
 from treadle.symbolic import SymbolicTensor
-from treadle_autograph.cells import EMPTY
-from treadle_autograph.definedness import Maybe
+from treadle_autograph.cells import EMPTY, Maybe
+from treadle_autograph.composites import is_composite
 from treadle_autograph.errors import VariableDTypeError, VariableShapeError, VariableTypeError
 from treadle_autograph.values import (
     NUMBERS,
@@ -80,16 +81,23 @@ class Carried:
         self._flag = SymbolicTensor(graph.placeholder(Spec((), bool_), "is_there"))
         return Maybe(value, self._flag, self.name, self._where)
 
-    def leave(self, after: Any) -> bool:
-        """Note what the variable is at the end of a turn; True if the body must be traced again, for another beginning."""
+    def leave(self, after: Any, is_missed: bool) -> bool:
+        """Note what the variable is at the end of a turn; True if the body must be traced again, for another beginning.
+
+        Args:
+            after: its value.
+            is_missed: the turn reads it before it has one.
+        """
         self.outputs = []
         value, there = (after.value, after.is_there) if isinstance(after, Maybe) else (after, True)
         if after is EMPTY:
             if self._is_known:
                 raise self._refused(self._value, after)
             return False
+        if not self._is_known and is_composite(self.name):
+            raise self._refused(EMPTY, after)
         if not self._is_known:
-            return self._learn(value, there)
+            return self._learn(value, there is True and not is_missed)
         structure, leaves = take_apart(value)
         if structure != self._structure or (there is not True and not self._carries_flag):
             raise self._refused(self._value, after)
@@ -106,11 +114,11 @@ class Carried:
             self.outputs.append((there, bool_))
         return False
 
-    def _learn(self, value: Any, there: Any) -> bool:
+    def _learn(self, value: Any, is_always_there: bool) -> bool:
         """What a variable is that had no value before: zeros then, as they are never read."""
         self._structure, leaves = take_apart(value)
         self._leaves = [Leaf(leaf, [], is_first=False) for leaf in leaves]
-        if there is not True and not is_internal(self.name):
+        if not is_always_there and not is_internal(self.name):
             self._is_known = True
             return True
         for leaf, new in zip(self._leaves, leaves, strict=True):
@@ -190,7 +198,7 @@ class Leaf:
     def enter(self, graph: FuncGraph, name: str, is_probe: bool) -> Any:
         if self.dtype is None or (is_probe and isinstance(self.first, NUMBERS)):
             return self.first
-        self._inside = SymbolicTensor(graph.placeholder(Spec(self._dims, self.dtype), name.replace(".", "_")))
+        self._inside = SymbolicTensor(graph.placeholder(Spec(self._dims, self.dtype), re.sub(r"\W+", "_", name)))
         return self._inside
 
     def accepts(self, new: Any) -> bool:

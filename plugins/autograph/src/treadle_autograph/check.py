@@ -7,11 +7,12 @@ import functools
 from types import FunctionType
 from typing import Any, NamedTuple
 
+from treadle_autograph.changes import Construct, changes_of, construct_of
 from treadle_autograph.convert import python_function, why_not
-from treadle_autograph.jumps import LOOPS, jumps_of
+from treadle_autograph.jumps import jumps_of
 from treadle_autograph.names import COMPREHENSIONS, FUNCTIONS, children, sometimes_bound
 from treadle_autograph.source import SourceError, class_of, find
-from treadle_autograph.statements import CHANGING, is_left_alone
+from treadle_autograph.statements import is_left_alone
 
 
 class Finding(NamedTuple):
@@ -66,7 +67,7 @@ def _check_function(function: Any, owner: type) -> list[Finding]:
         return [Finding(line, code.co_qualname, f"{error}: it runs as it is written")]
     found: list[Finding] = []
     for part in [node.body] if isinstance(node, ast.Lambda) else node.body:
-        _look(part, False, found)
+        _look(part, (), found)
     name = code.co_name
     if class_of(code) is not None and name.startswith("__") and name.endswith("__") and name not in _CALLED and _decides(function):
         found.append(Finding(line, f"the special method {name!r}", _UNSEEN))
@@ -84,11 +85,13 @@ def _is_deciding_property(member: Any) -> bool:
     return isinstance(function, FunctionType) and not why_not(function.__code__, function.__globals__) and _decides(function)
 
 
-def _look(node: ast.AST, is_in_loop: bool, found: list[Finding]) -> None:
+def _look(node: ast.AST, around: tuple[Construct, ...], found: list[Finding]) -> None:
     line = getattr(node, "lineno", 0)
-    if isinstance(node, FUNCTIONS) and is_left_alone(node):
-        found.append(Finding(line, f"the function {getattr(node, 'name', '<lambda>')!r}", "a generator or coroutine runs as it is written"))
-        return
+    if isinstance(node, FUNCTIONS):
+        around = ()
+        if is_left_alone(node):
+            found.append(Finding(line, f"the function {getattr(node, 'name', '<lambda>')!r}", "a generator or coroutine runs as it is written"))
+            return
     if isinstance(node, ast.Try | ast.TryStar):
         found.append(Finding(line, "`try`", _TRY))
         if jumps_of(node.finalbody):
@@ -99,9 +102,12 @@ def _look(node: ast.AST, is_in_loop: bool, found: list[Finding]) -> None:
         found.append(Finding(line, "a comprehension", _COMPREHENSION))
     elif isinstance(node, ast.Lambda) and sometimes_bound([node.body]):
         found.append(Finding(line, "`:=` in an operand that may not be computed, in a lambda", _WALRUS))
-    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in CHANGING | _TAKING and is_in_loop:
-        found.append(Finding(line, f"`{ast.unparse(node.func)}` in a loop", _CHANGING))
-    inside = is_in_loop or isinstance(node, LOOPS)
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "filter":
+        found.append(Finding(line, "`filter`", _FILTER))
+    if around:
+        found += [Finding(line, f"`{change}` in a {around[-1].kind}", _CHANGING) for change in changes_of(node, around)]
+    construct = construct_of(node)
+    inside = around if construct is None else (*around, construct)
     for child in children(node):
         _look(child, inside, found)
 
@@ -111,9 +117,8 @@ _FINALLY = "the function runs as it is written"
 _MATCH = "it chooses while tracing; its subject and guards must not depend on tensors"
 _COMPREHENSION = "over a tensor it needs a first size that is known, and its filter must not depend on a tensor; use td.map_fn"
 _WALRUS = "what decides must not depend on a tensor; use a function"
-_TAKING = frozenset({"pop", "popitem", "popleft", "remove", "discard", "clear", "sort", "reverse"})
-"""Methods that change a container without putting anything into it."""
-_CHANGING = "in a loop over a tensor it happens once, while tracing; use a td.TensorArray or td.map_fn"
+_FILTER = "what it goes by must not depend on a tensor; use td.boolean_mask"
+_CHANGING = "if that depends on a tensor, it is refused or happens once, while tracing; use constant keys, a td.TensorArray or td.map_fn"
 _UNSEEN = "Python calls it where no call is written, so it runs as it is written: its conditions must not depend on tensors; use a method"
 _CALLED = frozenset({"__init__", "__new__", "__call__"})
 """Special methods that are called by a call."""

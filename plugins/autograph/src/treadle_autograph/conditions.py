@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from treadle.conversion import convert_to_tensor
 from treadle.dtypes import bool as bool_dtype
+from treadle.errors import SymbolicTensorError
 from treadle.inspection import get_static_value
 from treadle.registry import registry
-from treadle.state import LOCAL
+from treadle.state import LOCAL, recording
 from treadle.symbolic import SymbolicTensor
 from treadle.tensor import Tensor
 from treadle.variable import Variable
 from treadle_autograph.cells import Variables
 from treadle_autograph.errors import NotStagedError
-from treadle_autograph.staging import branch, join, trace_arm
+from treadle_autograph.staging import Arm, branch, join, trace_arm
+from treadle_autograph.values import dtype_of, is_bool, is_number
 
 Lazy = Callable[[Any], Any]
 
@@ -86,7 +88,8 @@ def _bound_by_calls(shared: Any, where: str) -> Variables | None:
 def logic(condition: Any, rest: Callable[[], Any], is_and: bool, variables: Variables | None, where: str, value: Any = None) -> Any:
     """``condition and rest()`` or ``condition or rest()``, for a bool scalar tensor.
 
-    A logical op will do where the second operand is a bool scalar too and nobody could tell that it was computed for nothing.
+    A logical op will do where the second operand is a bool scalar too and nobody could tell that it was computed for nothing. Of a bool and a number,
+    the bool becomes 0 or 1, which in Python it is.
 
     Args:
         condition: the first operand's truth.
@@ -106,6 +109,11 @@ def logic(condition: Any, rest: Callable[[], Any], is_and: bool, variables: Vari
         if isinstance(other, SymbolicTensor) and other.dtype.is_bool and other.shape.rank == 0:
             (computed,) = second.function(lambda: [other]).call([])
             return registry.role("__and__" if is_and else "__or__")(condition, computed)
+    if is_bool(value) and is_number(other):
+        value = int(not is_and)
+    elif is_number(value) and is_bool(other):
+        with recording(second.graph):
+            second = Arm(second.graph, [*after, registry.role("cast")(other, dtype_of(value))])
     first = trace_arm(lambda: value, variables, "first operand")
     taken, not_taken = (second, first) if is_and else (first, second)
     return join(condition, taken, not_taken, variables, f"the value of `{'and' if is_and else 'or'}`", where)
@@ -117,6 +125,37 @@ def not_(value: Any) -> Any:
     return not result if result is True or result is False else registry.role("__invert__")(result)
 
 
+def in_(item: Any, container: Any) -> Any:
+    """``item in container``: in a list or tuple, whether any comparison with ``==`` holds, which may be a tensor."""
+    try:
+        return item in container
+    except SymbolicTensorError:
+        if not isinstance(container, list | tuple):
+            raise
+    return _is_any(item, container)
+
+
+def not_in(item: Any, container: Any) -> Any:
+    """``item not in container``."""
+    try:
+        return item not in container
+    except SymbolicTensorError:
+        if not isinstance(container, list | tuple):
+            raise
+    return not_(_is_any(item, container))
+
+
+def _is_any(item: Any, others: Iterable[Any]) -> Any:
+    found: Any = False
+    for other in others:
+        is_equal = item is other or truth(item == other)
+        if is_equal is True:
+            return True
+        if is_equal is not False:
+            found = is_equal if found is False else registry.role("__or__")(found, is_equal)
+    return found
+
+
 _COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
     "==": operator.eq,
     "!=": operator.ne,
@@ -126,16 +165,18 @@ _COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
     ">=": operator.ge,
     "is": operator.is_,
     "is not": operator.is_not,
-    "in": lambda a, b: a in b,
-    "not in": lambda a, b: a not in b,
+    "in": in_,
+    "not in": not_in,
 }
 
 
-def chain(shared: Any, left: Any, sign: str, right: Lazy, *more: Any) -> Any:
-    """A chained comparison: each operand is computed once, and only if all comparisons before it hold."""
-    value = right(None)
-    result = _COMPARISONS[sign](left, value)
-    return and_(result, lambda _: chain(shared, value, *more), shared) if more else result
+def chain(shared: Any, left: Any, sign: str, right: Any, *more: Any) -> Any:
+    """A chained comparison: of the operands after the second one each is lazy, computed only if all comparisons before it hold."""
+    result = _COMPARISONS[sign](left, right)
+    if not more:
+        return result
+    following, operand, *rest = more
+    return and_(result, lambda _: chain(shared, right, following, operand(None), *rest), shared)
 
 
 def if_exp(condition: Any, body: Lazy, orelse: Lazy, shared: Any = None) -> Any:
@@ -165,8 +206,9 @@ def decided(condition: Any) -> Any:
     if result is True or result is False:
         return result
     raise NotStagedError(
-        "this condition depends on a tensor that has no value while tracing, which cannot be in the filter of a comprehension, in the guard of a "
-        "`case`, or before a `:=` that may not run. Use td.boolean_mask, td.where or td.map_fn instead of the comprehension, or an `if` statement"
+        "this condition depends on a tensor that has no value while tracing, which cannot be in the filter of a comprehension, in `filter`, in the "
+        "guard of a `case`, or before a `:=` that may not run. Use td.boolean_mask, td.where or td.map_fn instead of the comprehension, or an `if` "
+        "statement"
     )
 
 

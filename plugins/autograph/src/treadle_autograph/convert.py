@@ -177,8 +177,9 @@ def why_python_decides(code: CodeType, module: dict[str, Any]) -> str:
 
 
 _ONLY_PYTHON = (
-    "AutoGraph leaves it to Python what a `case` matches, whether lists with tensors in them are equal, and what the `__bool__` of a class says: "
-    "none of these may depend on a tensor that has no value while tracing"
+    "AutoGraph leaves it to Python what a `case` matches, what is `in` a container in the filter of a comprehension, whether lists with tensors in "
+    "them are equal, what the methods of a list compare, and what the `__bool__` of a class says: none of these may depend on a tensor that has no "
+    "value while tracing"
 )
 _NOT_CALLED = (
     "it was not called by converted code, but by an operator, a property, a `with`, a library, or under do_not_convert or autograph=False. "

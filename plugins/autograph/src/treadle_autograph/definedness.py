@@ -1,31 +1,15 @@
-"""Variables that have a value only if a tensor holds, and the op that refuses to read them if it does not."""
+"""Reading variables that may have no value, and the op that refuses to if a tensor does not hold."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from treadle import plugins
 from treadle.declare import BoolSpec, kernel, op
+from treadle_autograph.cells import Maybe
 from treadle_autograph.errors import UndefinedVariableError
-
-
-class Maybe:
-    """A value that is there only if a tensor holds; ``defined`` reads it.
-
-    Attributes:
-        value: the value, of no meaning if it is not there.
-        is_there: a bool scalar tensor.
-        name: of the variable.
-        where: the branch or loop that may have left it undefined.
-    """
-
-    __slots__ = ("is_there", "name", "value", "where")
-
-    def __init__(self, value: Any, is_there: Any, name: str, where: str) -> None:
-        self.value = value
-        self.is_there = is_there
-        self.name = name
-        self.where = where
+from treadle_autograph.outside import around
 
 
 def defined(value: Any) -> Any:
@@ -37,9 +21,26 @@ def defined(value: Any) -> Any:
     return value.value
 
 
-def undefined_message(name: str, where: str) -> str:
-    """What is said when a variable without a value is read."""
-    return f"cannot access local variable {name!r} where it is not associated with a value: the branch or loop at {where} did not set it"
+def read(variable: Callable[[Any], Any]) -> Any:
+    """The value of the variable that a lambda gives, where a part of a branch or loop reads it before it surely has one.
+
+    Raises:
+        UndefinedVariableError: it has none, on no way.
+    """
+    try:
+        value = variable(None)
+    except NameError:
+        (name,) = variable.__code__.co_freevars
+        for before in around():
+            before.missed.add(name)
+        raise UndefinedVariableError(undefined_message(name)) from None
+    return defined(value)
+
+
+def undefined_message(name: str, where: str | None = None) -> str:
+    """What is said when a variable without a value is read, which a branch or loop may have left so."""
+    reason = "" if where is None else f": the branch or loop at {where} did not set it"
+    return f"cannot access local variable {name!r} where it is not associated with a value{reason}"
 
 
 @op("autograph.assert_defined", effect="writes", can_fail=True)

@@ -10,12 +10,15 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Callable, Iterator
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 from treadle_autograph.flow import mark_reads
 from treadle_autograph.names import COMPREHENSIONS, FRAME_READERS, HIDDEN, parameters, walk_scope
 from treadle_autograph.nodes import call, is_, keep, lazy, load, located, replaced
 
+STAGED = f"{HIDDEN}staged"
+"""A function that gives the parts of the branches and loops of the user's."""
 SHARED = f"{HIDDEN}shared"
 """A function whose closure has the variables that functions inside the user's bind: calling one in an operand binds them there."""
 
@@ -23,12 +26,42 @@ _COMPARISONS = {
     ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=",
     ast.Is: "is", ast.IsNot: "is not", ast.In: "in", ast.NotIn: "not in",
 }  # fmt: skip
+_MEMBERSHIPS = {ast.In: "in_", ast.NotIn: "not_in"}
+_CONSTANTS = (ast.Constant, ast.Tuple, ast.List, ast.Set, ast.UnaryOp, ast.USub, ast.Load)
 _BOOLS = frozenset({"isinstance", "issubclass", "hasattr", "callable"})
 _AS_THEY_ARE = _BOOLS | {"getattr", "setattr", "delattr", "type", "id", "repr", "str", "list", "tuple", "dict", "set", "frozenset", "print", "super"}
 """Builtins that never need conversion, unless the function binds their name."""
 _COMPARING_ASKS = sys.version_info >= (3, 13)
 """A comparison whose truth is wanted is one instruction, which does not tell its own question from those of the lists that it compares."""
 _LEAVES = (ast.Constant, ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cmpop)
+
+
+def _is_membership(test: Any) -> bool:
+    return isinstance(test, ast.Compare) and len(test.ops) == 1 and type(test.ops[0]) in _MEMBERSHIPS
+
+
+def _is_constant(node: ast.AST) -> bool:
+    """True for what is the same whenever it is computed, such as ``(1, -2)``."""
+    return all(isinstance(part, _CONSTANTS) for part in ast.walk(node))
+
+
+def is_python(test: Any, known: AbstractSet[str] = frozenset()) -> bool:
+    """True if a test surely gives a Python bool, whatever the operands are.
+
+    Args:
+        test: any expression.
+        known: names that are no builtins.
+    """
+    if isinstance(test, ast.Constant):
+        return True
+    if isinstance(test, ast.Compare):
+        is_text = isinstance(test.left, ast.Constant) and isinstance(test.left.value, str | bytes | None)
+        return all(isinstance(op, ast.Is | ast.IsNot) for op in test.ops) or (is_text and _is_membership(test))
+    if isinstance(test, ast.BoolOp):
+        return all(is_python(v, known) for v in test.values)
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        return is_python(test.operand, known)
+    return isinstance(test, ast.Call) and isinstance(test.func, ast.Name) and test.func.id in _BOOLS - known
 
 
 class Expressions:
@@ -52,6 +85,7 @@ class Expressions:
         self._kept: list[ast.AST] = []
         self._temporaries = 0
         self._chains: dict[int, ast.BoolOp] = {}
+        self._memberships: dict[int, tuple[ast.expr, ast.expr]] = {}
         self._handlers: dict[type, Callable[[Any, bool], Any]] = {
             ast.BoolOp: self._bool,
             ast.Compare: self._compare,
@@ -61,6 +95,8 @@ class Expressions:
             ast.Name: self._name,
             ast.NamedExpr: self._named,
             ast.Lambda: self._lambda,
+            ast.Attribute: self._composite,
+            ast.Subscript: self._composite,
             **dict.fromkeys(COMPREHENSIONS, self._comprehension),
         }
 
@@ -92,15 +128,7 @@ class Expressions:
 
     def is_python(self, test: Any) -> bool:
         """True if a test surely gives a Python bool, whatever the operands are."""
-        if isinstance(test, ast.Constant):
-            return True
-        if isinstance(test, ast.Compare):
-            return all(isinstance(op, ast.Is | ast.IsNot | ast.In | ast.NotIn) for op in test.ops)
-        if isinstance(test, ast.BoolOp):
-            return all(self.is_python(v) for v in test.values)
-        if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-            return self.is_python(test.operand)
-        return isinstance(test, ast.Call) and isinstance(test.func, ast.Name) and test.func.id in _BOOLS - self._known
+        return is_python(test, self._known)
 
     # ------------------------------------------------------------------ tests
 
@@ -108,6 +136,8 @@ class Expressions:
         """A test as Python itself runs it: each of its operands is asked for its truth by an instruction of its own."""
         if (parts := self._parts_of(test)) is not None:
             return replaced(parts, **{name: _mapped(self.native, getattr(parts, name)) for name in ("values", "operand") if hasattr(parts, name)})
+        if _is_membership(test) and not self.is_python(test):
+            return self._membership(test)[0]
         new = self.convert(test, True)
         is_merged = isinstance(new, ast.Compare) and _COMPARING_ASKS and not self.is_python(test)
         return located(keep(self.fresh(), new), test) if is_merged or isinstance(new, ast.IfExp) else new
@@ -117,7 +147,7 @@ class Expressions:
         parts = self._parts_of(test)
         if parts is None:
             if not self.is_python(test):
-                yield test, around
+                yield test, (lambda _: around(self._membership(test)[1])) if _is_membership(test) else around
         elif isinstance(parts, ast.UnaryOp):
             yield from self.operands(parts.operand, lambda operand: around(located(replaced(parts, operand=operand), test)))
         else:
@@ -148,6 +178,22 @@ class Expressions:
             places = {(v.lineno, v.col_offset) for v in test.values}
             return test if len(places) == len(test.values) else None  # flags stand all where the jump does
         return self._chain(test) if isinstance(test, ast.Compare) and len(test.ops) > 1 and not self.is_python(test) else None
+
+    def _membership(self, node: ast.Compare) -> tuple[ast.expr, ast.expr]:
+        """``a in b`` as Python itself runs it, and as an operator does with the same operands, should one of them be a tensor."""
+        found = self._memberships.get(id(node))
+        if found is None:
+            operands = [node.left, node.comparators[0]]
+            left, right = native = [self.convert(operand, True) for operand in operands]
+            if not all(isinstance(operand, ast.Name) or _is_constant(operand) for operand in operands):
+                names = [self.fresh(), self.fresh()]
+                left, right = (located(keep(name, new), new) for name, new in zip(names, native, strict=True))
+                operands = [located(load(name), operand) for name, operand in zip(names, operands, strict=True)]
+            again = [self.convert(operand, False) for operand in operands]
+            slow = call(_MEMBERSHIPS[type(node.ops[0])], *again, at=node)
+            found = self._memberships[id(node)] = located(ast.Compare(left, node.ops, [right]), node), slow
+            self._kept.append(node)
+        return found
 
     def _chain(self, node: ast.Compare) -> ast.BoolOp:
         """``a < b < c`` as ``a < (t := b) and t < c``."""
@@ -198,22 +244,29 @@ class Expressions:
         return result
 
     def _compare(self, node: ast.Compare, quick: bool) -> Any:
-        if len(node.ops) == 1 or self.is_python(node):
+        if self.is_python(node):
             return self.parts(node, quick)
+        if len(node.ops) == 1:
+            return self._pair(self.convert(node.left, quick), node.ops[0], self.convert(node.comparators[0], quick), node)
         if any(self._binds(operand) for operand in node.comparators[1:]):
             return self._bool(self._chain(node), quick)
         if not quick or len(node.ops) > 2:
-            pieces = [
-                (ast.Constant(_COMPARISONS[type(op)]), lazy(self.convert(right, False))) for op, right in zip(node.ops, node.comparators, strict=True)
-            ]
-            shared = load(SHARED) if self._shares else ast.Constant(None)
-            return call("chain", shared, self.convert(node.left, False), *(p for pair in pieces for p in pair), at=node)
+            signs = [ast.Constant(_COMPARISONS[type(op)]) for op in node.ops]
+            left, middle, *others = (self.convert(operand, False) for operand in (node.left, *node.comparators))
+            more = [part for sign, operand in zip(signs[1:], others, strict=True) for part in (sign, lazy(operand))]
+            return call("chain", load(SHARED) if self._shares else ast.Constant(None), left, signs[0], middle, *more, at=node)
         # a < b < c: a < (t := b) and t < c
         middle, name = self.fresh(), self.fresh()
-        first = located(ast.Compare(self.convert(node.left, True), [node.ops[0]], [keep(middle, self.convert(node.comparators[0], True))]), node)
-        second = located(ast.Compare(load(middle), [node.ops[1]], [self.convert(node.comparators[1], True)]), node)
+        first = self._pair(self.convert(node.left, True), node.ops[0], keep(middle, self.convert(node.comparators[0], True)), node)
+        second = self._pair(load(middle), node.ops[1], self.convert(node.comparators[1], True), node)
         slow = self._operator("and_", load(name), lazy(second), at=node)
         return located(ast.IfExp(is_(keep(name, first), True), second, ast.IfExp(is_(load(name), False), load(name), slow)), node)
+
+    def _pair(self, left: Any, op: Any, right: Any, node: ast.Compare) -> Any:
+        """A comparison of two operands."""
+        if type(op) in _MEMBERSHIPS:
+            return call(_MEMBERSHIPS[type(op)], left, right, at=node)
+        return located(ast.Compare(left, [op], [right]), node)
 
     def _ternary(self, node: ast.IfExp, quick: bool) -> Any:
         if self.is_python(node.test):
@@ -248,7 +301,23 @@ class Expressions:
     # ------------------------------------------------------------------ names and calls
 
     def _name(self, node: ast.Name, quick: bool) -> Any:
+        if not quick and getattr(node, "early", False):
+            return call("read", lazy(node), at=node)
         return call("defined", node, at=node) if getattr(node, "uncertain", False) else node
+
+    def _composite(self, node: Any, quick: bool) -> Any:
+        """An attribute or item; one that is set where code depends on tensors, of a thing that is looked after."""
+        new = self.parts(node, quick)
+        if quick or isinstance(node.ctx, ast.Load):
+            return new
+        texts = [located(ast.Constant(ast.unparse(part)), node) for part in (node.value, node)]
+        return replaced(new, value=call("target", new.value, *texts, load(STAGED), self.is_global(node.value), at=node.value))
+
+    def is_global(self, node: Any) -> ast.Constant:
+        """Whether the name that a thing is reached from is a global."""
+        while isinstance(node, ast.Attribute | ast.Subscript):
+            node = node.value
+        return ast.Constant(isinstance(node, ast.Name) and node.id not in self._known)
 
     def _named(self, node: ast.NamedExpr, quick: bool) -> Any:
         if quick or node.target.id not in self._settable:
@@ -294,12 +363,19 @@ class Expressions:
             return node
         generators = []
         for generator in node.generators:
-            conditions = [self.convert(c, quick) if self.is_python(c) else call("decided", self.convert(c, quick), at=c) for c in generator.ifs]
+            conditions = [self._filter(c, quick) for c in generator.ifs]
             source = call("elements", self.convert(generator.iter, False), at=generator.iter)
-            generators.append(replaced(generator, iter=source, ifs=conditions, target=self.convert(generator.target, False)))
+            generators.append(replaced(generator, iter=source, ifs=conditions))
         if isinstance(node, ast.DictComp):
             return replaced(node, key=self.convert(node.key, quick), value=self.convert(node.value, quick), generators=generators)
         return replaced(node, elt=self.convert(node.elt, quick), generators=generators)
+
+    def _filter(self, condition: Any, quick: bool) -> Any:
+        if self.is_python(condition):
+            return self.convert(condition, quick)
+        if _is_membership(condition):
+            return self.parts(condition, quick)
+        return call("decided", self.convert(condition, quick), at=condition)
 
 
 def _mapped(function: Callable[[Any], Any], value: Any) -> Any:

@@ -1,13 +1,14 @@
 """What is live and what is surely defined, in a function whose jumps are lowered.
 
 Each branch and loop is marked with the names that may be read after it (``live``), each loop also with those that a next turn may read (``carried``).
-Each read of a name that may have no value there is marked ``uncertain``.
+Each read of a name that may have no value there is marked ``early``, and ``uncertain`` too if a branch or loop may be the cause.
 """
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 from treadle_autograph.jumps import LOOPS
@@ -93,7 +94,7 @@ class _Liveness:
 
 
 def mark_uncertain(function: Any, scope: Scope, outer: Iterable[str] = ()) -> None:
-    """Mark the reads of names that a branch or loop may leave undefined.
+    """Mark the reads of names that may be undefined.
 
     Args:
         function: its jumps are lowered.
@@ -103,15 +104,16 @@ def mark_uncertain(function: Any, scope: Scope, outer: Iterable[str] = ()) -> No
     body = function.body
     risky = {name for top in body for node in walk_scope(top) if isinstance(node, CONSTRUCTS) for name in bound([node])}
     risky = {name for name in risky & (scope.local | scope.outer) if not name.startswith(HIDDEN)}
-    _Definite(risky | (set(outer) - scope.local), scope.sometimes).block(body, set(scope.params))
+    _Definite(risky | (set(outer) - scope.local), scope.sometimes, scope.local).block(body, set(scope.params))
 
 
 class _Definite:
     """Walks forward with the set of names that surely have a value; None where no control comes."""
 
-    def __init__(self, risky: set[str], never_sure: set[str]) -> None:
+    def __init__(self, risky: set[str], never_sure: set[str], local: set[str]) -> None:
         self._risky = risky
         self._never_sure = never_sure
+        self._local = local
 
     def block(self, statements: list[Any], known: set[str] | None) -> set[str] | None:
         for node in statements:
@@ -147,7 +149,8 @@ class _Definite:
                 ways = _both(ways, self.block(case.body, inside))
             return ways
         if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
-            node.uncertain = node.target.id in (self._risky - known) | self._never_sure
+            node.uncertain = node.target.id in self._doubtful(known)
+            node.early = node.target.id in self._early(known)
         self._read(node, known)
         if isinstance(node, ast.Return | ast.Raise):
             return None
@@ -164,11 +167,15 @@ class _Definite:
         return None if ways is None or final is None else ways | final
 
     def _read(self, node: Any, known: set[str]) -> None:
-        if node is None:
-            return
-        doubtful = (self._risky - known) | self._never_sure
-        if doubtful:
-            mark_reads(node, doubtful)
+        doubtful, early = self._doubtful(known), self._early(known)
+        if node is not None and (doubtful or early):
+            mark_reads(node, doubtful, early)
+
+    def _doubtful(self, known: set[str]) -> set[str]:
+        return (self._risky - known) | self._never_sure
+
+    def _early(self, known: set[str]) -> set[str]:
+        return (self._local - known) | self._never_sure
 
 
 def _both(a: set[str] | None, b: set[str] | None) -> set[str] | None:
@@ -177,22 +184,22 @@ def _both(a: set[str] | None, b: set[str] | None) -> set[str] | None:
     return a & b
 
 
-def mark_reads(node: Any, doubtful: set[str]) -> None:
-    """Mark the reads of ``doubtful`` names."""
+def mark_reads(node: Any, doubtful: set[str], early: AbstractSet[str] = frozenset()) -> None:
+    """Mark the reads of ``doubtful`` and ``early`` names."""
     if isinstance(node, ast.Name):
-        if isinstance(node.ctx, ast.Load) and node.id in doubtful:
-            node.uncertain = True
+        if isinstance(node.ctx, ast.Load):
+            node.uncertain, node.early = node.id in doubtful, node.id in early
     elif isinstance(node, SCOPES):
         if isinstance(node, FUNCTIONS):
             node.uncertain_outside = doubtful & free(node)
         for part in outside(node):
-            mark_reads(part, doubtful)
+            mark_reads(part, doubtful, early)
     elif isinstance(node, COMPREHENSIONS):
         own: set[str] = set()
         for generator in node.generators:
             own |= bound([generator.target])
         for child in children(node):
-            mark_reads(child, doubtful - own)
+            mark_reads(child, doubtful - own, early - own)
     else:
         for child in children(node):
-            mark_reads(child, doubtful)
+            mark_reads(child, doubtful, early)

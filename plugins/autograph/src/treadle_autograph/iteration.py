@@ -29,6 +29,9 @@ class Items:
         """The item at a position, which is an integer scalar tensor."""
         raise NotImplementedError
 
+    def __iter__(self) -> Iterator[Any]:
+        return spread(self)
+
 
 class Rows(Items):
     """The rows of a tensor along its first axis."""
@@ -112,6 +115,17 @@ class Zipped(Items):
         return zip(*(spread(p) for p in self._parts), strict=False)
 
 
+class Reversed(Items):
+    """``reversed`` of items."""
+
+    def __init__(self, items: Items) -> None:
+        self._items = items
+        self.length = items.length
+
+    def at(self, position: Any) -> Any:
+        return self._items.at(self.length - 1 - position)
+
+
 def _length(tensor: Any) -> Any:
     dims = tensor.dims
     if dims and isinstance(dims[0], int):
@@ -136,6 +150,31 @@ def items_of(value: Any) -> Items | None:
     if isinstance(value, Variable) or hasattr(type(value), "__treadle_tensor__"):
         return Rows(convert_to_tensor(value))
     return None
+
+
+def beside(value: Any) -> Items:
+    """What ``zip`` goes over by position beside items whose number is not known: also a range, and a list or tuple that can be one tensor.
+
+    Raises:
+        NotStagedError: it can only be iterated.
+    """
+    items = items_of(value)
+    if items is not None:
+        return items
+    import treadle as td
+
+    if isinstance(value, range):
+        return Rows(td.range(value.start, value.start + len(value) * value.step, value.step))
+    reason: Exception | None = None
+    if isinstance(value, list | tuple):
+        try:
+            return Rows(convert_to_tensor(value))
+        except (TypeError, ValueError) as error:
+            reason = error
+    raise NotStagedError(
+        f"zip: a {type(value).__name__} cannot go beside items whose number depends on a tensor, unless it is a list or tuple that can be a tensor. "
+        "Use a Python number of items, and `break` when there are enough"
+    ) from reason
 
 
 def _counted(tensor: SymbolicTensor) -> Counted | None:

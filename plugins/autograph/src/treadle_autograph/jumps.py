@@ -67,23 +67,30 @@ def lower(function: ast.FunctionDef) -> None:
         function.body.insert(0, _set(RETURNED, False, function.body[0]))
 
 
-def jumps_of(nodes: list[Any]) -> set[str]:
-    """The kinds of jump that leave statements: ``return``, ``break`` and ``continue``."""
-    found: set[str] = set()
+def jumps_of(nodes: list[Any]) -> dict[str, ast.stmt]:
+    """The kinds of jump that leave statements: ``return``, ``break`` and ``continue``; with the first jump of each."""
+    found: dict[str, ast.stmt] = {}
     for node in nodes:
-        if isinstance(node, ast.Return):
-            found.add("return")
-        elif isinstance(node, ast.Break | ast.Continue):
-            found.add("break" if isinstance(node, ast.Break) else "continue")
+        if isinstance(node, ast.Return | ast.Break | ast.Continue):
+            inner = {type(node).__name__.lower(): node}
         elif isinstance(node, (*LOOPS, ast.AsyncFor)):
-            found |= (jumps_of(node.body) & {"return"}) | jumps_of(node.orelse)
-        elif isinstance(node, ast.stmt) and not isinstance(node, SCOPES):
-            for _, value in ast.iter_fields(node):
-                if isinstance(value, list):
-                    found |= jumps_of([item for item in value if isinstance(item, ast.stmt)])
-                    for item in value:
-                        if isinstance(item, ast.ExceptHandler | ast.match_case):
-                            found |= jumps_of(item.body)
+            inner = jumps_of(node.orelse)
+            if returned := jumps_of(node.body).get("return"):
+                inner["return"] = returned
+        else:
+            inner = {} if isinstance(node, SCOPES) else jumps_of([part for block in blocks(node) for part in block])
+        found |= {kind: jump for kind, jump in inner.items() if kind not in found}
+    return found
+
+
+def blocks(node: Any) -> list[list[Any]]:
+    """The blocks of statements right inside a statement."""
+    found = []
+    for _, value in ast.iter_fields(node):
+        if isinstance(value, list) and value and isinstance(value[0], ast.stmt):
+            found.append(value)
+        elif isinstance(value, list):
+            found += [item.body for item in value if isinstance(item, ast.ExceptHandler | ast.match_case)]
     return found
 
 
@@ -156,7 +163,7 @@ class _Jumps:
         loop.continues = True
         return [_set(loop.continued, True, node)]
 
-    def _if(self, node: ast.If, rest: list[Any], kinds: set[str], place: _Place) -> list[Any]:
+    def _if(self, node: ast.If, rest: list[Any], kinds: dict[str, ast.stmt], place: _Place) -> list[Any]:
         if rest and leaves(node.body):
             node.orelse, rest = [*node.orelse, *rest], []
         elif rest and leaves(node.orelse):
@@ -165,10 +172,11 @@ class _Jumps:
         node.body = self.block(node.body, inside) or [located(ast.Pass(), node)]
         node.orelse = self.block(node.orelse, inside)
         node.returns = place.last and not rest
-        return [node, *(self._guarded(rest, kinds, place, node) if rest else [])]
+        return [node, *(self._guarded(rest, kinds, place) if rest else [])]
 
-    def _guarded(self, rest: list[Any], kinds: set[str], place: _Place, after: Any) -> list[Any]:
-        """What follows a statement that may have jumped."""
+    def _guarded(self, rest: list[Any], kinds: dict[str, ast.stmt], place: _Place) -> list[Any]:
+        """What follows a statement that may have jumped; that there are two ways is due to the jump."""
+        after = kinds.get("return") or next(iter(kinds.values()))
         result = [located(ast.Return(load(RESULT)), after)] if place.last else []
         if not rest:
             return result
@@ -180,14 +188,14 @@ class _Jumps:
         guard.returns = bool(result)
         return [guard]
 
-    def _compound(self, node: Any, rest: list[Any], kinds: set[str], place: _Place) -> list[Any]:
+    def _compound(self, node: Any, rest: list[Any], kinds: dict[str, ast.stmt], place: _Place) -> list[Any]:
         if isinstance(node, ast.With) and place.plain and place.last and leaves(node.body):
             node.body = self.block(node.body, place)  # returns where it stands; what follows runs only if the exit swallowed an exception
             return [node, *self.block(rest, place)]
         if isinstance(node, ast.Try | ast.TryStar) and place.last and _leaves(node) and not node.orelse:
             return self._try(node, place)
         inside = self._inner(node, place.followed if rest else replace(place, last=False))
-        return [*inside, *self._guarded(rest, kinds, place, node)]
+        return [*inside, *self._guarded(rest, kinds, place)]
 
     def _inner(self, node: Any, place: _Place) -> list[Any]:
         """A statement with what is inside it lowered."""
@@ -213,7 +221,7 @@ class _Jumps:
             handler.body = self.block(handler.body, place) or [located(ast.Pass(), handler)]
         if node.orelse:
             orelse = node.orelse
-            node.orelse = self._guarded(orelse, kinds, replace(place, last=False), node) if kinds else self.block(orelse, place)
+            node.orelse = self._guarded(orelse, kinds, replace(place, last=False)) if kinds else self.block(orelse, place)
         if jumps_of(node.finalbody):
             raise NotConvertibleError(f"line {node.finalbody[0].lineno} jumps out of a `finally`, which swallows exceptions")
         node.finalbody = self.block(node.finalbody, replace(place, last=False, last_in_turn=False))
@@ -222,6 +230,7 @@ class _Jumps:
     def _loop(self, node: Any, place: _Place) -> list[Any]:
         self._loops += 1
         loop = _Loop(self._loops, place.loop)
+        jumps = jumps_of(node.body)
         node.body = self.block(node.body, _Place(loop, last_in_turn=True)) or [located(ast.Pass(), node)]
         if loop.continues:
             node.body.insert(0, _set(loop.continued, False, node))
@@ -231,7 +240,7 @@ class _Jumps:
         orelse, node.orelse = node.orelse, []
         if orelse:
             body = self.block(orelse, replace(place.followed, plain=False))
-            out += [located(ast.If(_none_of(loop.exits), body, []), node)] if loop.exits else body
+            out += [located(ast.If(_none_of(loop.exits), body, []), jumps.get("break") or jumps["return"])] if loop.exits else body
         return out
 
 

@@ -129,6 +129,12 @@ def _staged_for(loop: _Parts, items: Items) -> None:
         count = length
         ran = registry.role("__gt__")(count, 0)
     first = convert_to_tensor(0, count.dtype)
+    if ran is True and loop.variables.lacks_parts():  # the first turn makes them, so it is not like the others
+        loop.body(items.at(first))
+        ran = not_(loop.stopped())
+        if ran is False or length == 1:
+            return
+        first = convert_to_tensor(1, count.dtype)
 
     def turn(extra: list[Any]) -> list[Any]:
         loop.body(items.at(extra[0]))

@@ -69,25 +69,6 @@ def _bound(node: ast.AST, found: set[str]) -> None:
         _bound(child, found)
 
 
-def attributes_set(nodes: Iterable[ast.AST]) -> set[str]:
-    """The attributes of names that statements set, such as ``self.x``; deeper ones too."""
-    found = set()
-    for top in nodes:
-        for node in walk_scope(top):
-            if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and (path := dotted(node)):
-                found.add(path)
-    return found
-
-
-def dotted(node: ast.AST) -> str | None:
-    """``a.b.c`` as text, or None if it does not begin with a name."""
-    parts: list[str] = []
-    while isinstance(node, ast.Attribute):
-        parts.append(node.attr)
-        node = node.value
-    return ".".join([node.id, *reversed(parts)]) if isinstance(node, ast.Name) else None
-
-
 def walk_scope(node: ast.AST) -> Iterable[ast.AST]:
     """A node and what is inside it, without the bodies of functions and classes."""
     waiting = [node]

@@ -63,7 +63,9 @@ def is_not(value: ast.expr, constant: bool) -> ast.Compare:
 
 def call(operator: str, *arguments: ast.expr, at: Any) -> ast.Call:
     """A call of an operator."""
-    return located(ast.Call(ast.Attribute(load(OPERATORS), operator, ast.Load()), list(arguments), []), at)
+    function = located(ast.Attribute(load(OPERATORS), operator, ast.Load()), at)
+    function.end_lineno, function.end_col_offset = at.lineno, at.col_offset  # else Python takes the last line for that of the call
+    return located(ast.Call(function, list(arguments), []), at)
 
 
 def run(operator: str, *arguments: ast.expr, at: Any) -> ast.Expr:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from treadle.errors import SymbolicTensorError
 from treadle_autograph.branches import if_stmt, resume_if
-from treadle_autograph.calls import changing, converted, frame_reader
-from treadle_autograph.conditions import and_, assert_, chain, decided, formatted, if_exp, loop_truth, not_, or_, truth
-from treadle_autograph.definedness import defined
+from treadle_autograph.calls import converted, frame_reader
+from treadle_autograph.conditions import and_, assert_, chain, decided, formatted, if_exp, in_, loop_truth, not_, not_in, or_, truth
+from treadle_autograph.containers import added, changing, target
+from treadle_autograph.definedness import defined, read
 from treadle_autograph.iteration import elements, is_staged, iterate
 from treadle_autograph.loops import for_stmt, resume_while, while_stmt
 from treadle_autograph.tracebacks import clean
@@ -14,6 +15,7 @@ from treadle_autograph.watching import undecided
 
 __all__ = [
     "SymbolicTensorError",
+    "added",
     "and_",
     "assert_",
     "chain",
@@ -28,13 +30,17 @@ __all__ = [
     "frame_reader",
     "if_exp",
     "if_stmt",
+    "in_",
     "is_staged",
     "iterate",
     "loop_truth",
     "not_",
+    "not_in",
     "or_",
+    "read",
     "resume_if",
     "resume_while",
+    "target",
     "truth",
     "undecided",
     "while_stmt",

@@ -12,13 +12,14 @@ from typing import Any
 from treadle.contracts.spec import Spec
 from treadle.errors import OpError
 from treadle.functions.atomic import AtomicFunction
-from treadle.graph.func_graph import FuncGraph
 from treadle.shapes import TensorShape
+from treadle.state import LOCAL
 from treadle.symbolic import SymbolicTensor
 from treadle_autograph.carried import Carried
 from treadle_autograph.cells import Variables
 from treadle_autograph.errors import VariableTypeError
-from treadle_autograph.staging import Arm, recorded
+from treadle_autograph.raising import recorded_in
+from treadle_autograph.staging import Arm, join, trace_arm
 from treadle_autograph.values import as_tensor
 
 _MOST_ATTEMPTS = 6
@@ -57,11 +58,14 @@ class StagedLoop:
 
     def run(self) -> None:
         """Put the loop in the graph, and let the variables be what they are after it."""
-        graph, next_own = self._trace()
-        outputs = [t for c in self._carried for t in c.outputs]
-        function = Arm(graph, []).function(lambda: [*(as_tensor(t) for t in next_own), *(as_tensor(t, d) for t, d in outputs)])
-        own = len(self._own)
+        turn = self._trace()
         first = [*self._own, *(t for c in self._carried for t in c.first_tensors())]
+        if turn.error is not None:
+            self._run_once(turn, first)
+            return
+        outputs = [t for c in self._carried for t in c.outputs]
+        function = turn.function(lambda: [*(as_tensor(t) for t in turn.values[-1]), *(as_tensor(t, d) for t, d in outputs)])
+        own = len(self._own)
 
         def condition(*tensors: Any) -> Any:
             return self._goes_on(list(tensors[:own]), lambda name: self._value_of(name, list(tensors[own:])))
@@ -74,6 +78,16 @@ class StagedLoop:
         results = while_loop(condition, body, first, maximum_iterations=self._maximum)
         found = iter(results[own:])
         self._variables.write([c.result(found, self._ran) for c in self._carried])
+
+    def _run_once(self, turn: Arm, first: list[Any]) -> None:
+        """A loop whose every turn raises: a branch, as there is one turn or none."""
+        function = turn.function(list)
+        if self._ran is True:
+            self._call(function, first)
+            raise recorded_in(LOCAL.graph, turn.error)
+        taken = trace_arm(lambda: self._call(function, first), None, "loop body")
+        passed = trace_arm(lambda: None, self._variables, "no turn")
+        join(self._ran, Arm(taken.graph, turn.values, turn.error), passed, self._variables, "the loop", self._variables.where)
 
     def _value_of(self, name: str, tensors: list[Any]) -> Any:
         found = iter(tensors)
@@ -91,33 +105,35 @@ class StagedLoop:
 
     # ------------------------------------------------------------------ finding out
 
-    def _trace(self) -> tuple[FuncGraph, list[Any]]:
-        """The body, traced for variables whose dtypes hold before and after a turn."""
+    def _trace(self) -> Arm:
+        """A turn, traced for variables whose dtypes hold before and after it; it gives the next own tensors."""
         for _ in range(_MOST_ATTEMPTS):
             try:
-                graph, own, after = self._attempt(is_probe=False)
+                turn = self._attempt(is_probe=False)
             except (TypeError, ValueError, OpError) as error:
                 if not self._adapted(error):
                     raise
                 continue
-            if not [c for c, value in zip(self._carried, after, strict=True) if c.leave(value)]:
-                return graph, own
+            if turn.error is not None:
+                return turn
+            if not [c for c, value in zip(self._carried, turn.contents[:-1], strict=True) if c.leave(value, c.name in turn.missed)]:
+                return turn
         raise VariableTypeError(f"the variables of the loop at {self._variables.where} do not settle on dtypes")
 
-    def _attempt(self, is_probe: bool) -> tuple[FuncGraph, list[Any], list[Any]]:
-        with recorded("loop body", self._variables) as graph:
-            own = [SymbolicTensor(graph.placeholder(Spec(t.dims, t.dtype), "turn")) for t in self._own]
-            self._variables.write([c.enter(graph, is_probe) for c in self._carried])
-            next_own = self._turn(own)
-            after = self._variables.read()
-        return graph, next_own, after
+    def _attempt(self, is_probe: bool) -> Arm:
+        def turn() -> list[Any]:
+            own = [SymbolicTensor(LOCAL.graph.placeholder(Spec(t.dims, t.dtype), "turn")) for t in self._own]
+            self._variables.write([c.enter(LOCAL.graph, is_probe) for c in self._carried])
+            return self._turn(own)
+
+        return trace_arm(turn, self._variables, "loop body")
 
     def _adapted(self, error: Exception) -> bool:
         """True if a Python number was the cause, and has the dtype now that a first turn in Python gives it."""
         if not any(c.has_numbers for c in self._carried):
             return False
         try:
-            *_, after = self._attempt(is_probe=True)
+            turn = self._attempt(is_probe=True)
         except Exception:
             return False
-        return sum([c.adapt(value) for c, value in zip(self._carried, after, strict=True)]) > 0
+        return turn.error is None and sum([c.adapt(value) for c, value in zip(self._carried, turn.contents[:-1], strict=True)]) > 0

@@ -6,8 +6,7 @@ fixed, and the arms of the ``td.cond`` call the graphs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -17,29 +16,34 @@ from treadle.graph.func_graph import FuncGraph
 from treadle.registry import registry
 from treadle.state import LOCAL
 from treadle.tensor import Tensor
-from treadle_autograph.cells import EMPTY, NEVER, Variables, inside
-from treadle_autograph.definedness import Maybe
+from treadle_autograph.cells import EMPTY, NEVER, Maybe, Variables
+from treadle_autograph.composites import is_composite
 from treadle_autograph.errors import VariableDTypeError, VariableTypeError
+from treadle_autograph.outside import inside
 from treadle_autograph.raising import is_put_off, recorded_in
-from treadle_autograph.values import are_same, as_tensor, common_dtype, described, is_internal, is_value, shown, take_apart, zeros_like
+from treadle_autograph.values import are_same, as_it_is, as_tensor, common_dtype, described, is_internal, is_value, shown, take_apart, zeros_like
 
 _DEEPEST = 64
 _THROUGH = object()
 
 
 class Arm:
-    """One traced way through a branch.
+    """One traced way through a branch, or through a turn of a loop.
 
     Attributes:
         graph: what was recorded.
         values: what the variables are after it; what it gave comes last.
+        contents: the same, with the contents that lists and dicts among them have there.
         error: that it ends with, or None.
+        missed: names of variables that it reads before they have a value.
     """
 
-    def __init__(self, graph: FuncGraph, values: list[Any], error: Exception | None = None) -> None:
+    def __init__(self, graph: FuncGraph, values: list[Any], error: Exception | None = None, missed: Iterable[str] = ()) -> None:
         self.graph = graph
         self.values = values
+        self.contents = [as_it_is(value) for value in values]
         self.error = error
+        self.missed = missed
 
     def function(self, outputs: Callable[[], Sequence[Any]]) -> AtomicFunction:
         """The arm as a function that gives the tensors that ``outputs`` makes in its graph."""
@@ -54,16 +58,35 @@ class Arm:
         return all(node.op.effect in ("pure", "reads") and not node.op.can_fail for node in self.graph.nodes)
 
 
-@contextmanager
-def recorded(name: str, variables: Variables | None) -> Iterator[FuncGraph]:
-    """Record into a new graph inside the one being traced; the variables are afterwards as they were.
+def trace_arm(function: Callable[[], Any], variables: Variables | None, name: str) -> Arm:
+    """Trace one way into a new graph inside the one being traced; the variables are afterwards as they were.
 
     Raises:
         RecursionError: there are so many graphs inside each other that a recursion without an end must be the cause.
     """
     outer = LOCAL.graph
+    _refuse_endless(outer)
     graph = FuncGraph(name, outer)
-    depth, around = 0, outer
+    restore = variables.snapshot() if variables is not None else None
+    try:
+        with inside(variables) as before, state.recording(graph):
+            try:
+                result = function()
+            except Exception as error:
+                if not is_put_off(error, graph):
+                    raise
+                names = () if variables is None else variables.names
+                return Arm(graph, [NEVER] * (len(names) + 1), error, before.missed)
+            values = [] if variables is None else variables.read()
+            return Arm(graph, [*values, result], missed=before.missed)
+    finally:
+        if restore is not None:
+            restore()
+        outer.created += graph.created
+
+
+def _refuse_endless(graph: FuncGraph) -> None:
+    depth, around = 0, graph
     while around is not None:
         depth, around = depth + 1, around.outer
     if depth > _DEEPEST:
@@ -71,28 +94,6 @@ def recorded(name: str, variables: Variables | None) -> Iterator[FuncGraph]:
             f"{depth} branches and loops that depend on tensors stand inside each other: a function that calls itself under a condition that is a "
             "tensor is traced without an end. Use a `while` loop, or let a Python value end the recursion"
         )
-    restore = variables.snapshot() if variables is not None else None
-    try:
-        with inside([] if variables is None else variables.held()), state.recording(graph):
-            yield graph
-    finally:
-        if restore is not None:
-            restore()
-        outer.created += graph.created
-
-
-def trace_arm(function: Callable[[], Any], variables: Variables | None, name: str) -> Arm:
-    """Trace one way through a branch."""
-    names = () if variables is None else variables.names
-    with recorded(name, variables) as graph:
-        try:
-            result = function()
-        except Exception as error:
-            if not is_put_off(error, graph):
-                raise
-            return Arm(graph, [NEVER] * (len(names) + 1), error)
-        values = [] if variables is None else variables.read()
-    return Arm(graph, [*values, result])
 
 
 def branch(condition: Any, arms: Sequence[Callable[[], Any]], variables: Variables | None, what: str, where: str) -> Any:
@@ -121,7 +122,8 @@ def join(condition: Any, taken: Arm, other: Arm, variables: Variables | None, wh
         cond(condition, lambda: first.call([]), lambda: second.call([]))
         raise recorded_in(LOCAL.graph, taken.error)
     names = [*(() if variables is None else variables.names), what]
-    merges = [_Merge(name, a, b, where) for name, a, b in zip(names, taken.values, other.values, strict=True)]
+    sides = zip(names, taken.values, other.values, taken.contents, other.contents, strict=True)
+    merges = [_Merge(name, a, a, where) if a is b else _Merge(name, a_now, b_now, where) for name, a, b, a_now, b_now in sides]
     tensors: Iterator[Any] = iter(())
     if any(merge.pairs for merge in merges) or not (taken.is_harmless and other.is_harmless):
         first, second = (arm.function(partial(_outputs, merges, side)) for side, arm in enumerate((taken, other)))
@@ -164,7 +166,7 @@ class _Merge:
             self.pairs.append((there[0], there[1], None))
 
     def _compare(self, a: Any, b: Any) -> None:
-        if "." in self._name and any(side is EMPTY for side in self._sides):
+        if is_composite(self._name) and any(side is EMPTY for side in self._sides):
             raise self._refused(a, b)
         self._structure, first = take_apart(b if a is EMPTY else a)
         structure, second = take_apart(a if b is EMPTY else b)

@@ -12,14 +12,16 @@ import ast
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from treadle_autograph.expressions import SHARED, Expressions, setter
+from treadle_autograph.composites import composites_set
+from treadle_autograph.expressions import SHARED, STAGED, Expressions, setter
 from treadle_autograph.flow import TRIES, mark_live, mark_uncertain
 from treadle_autograph.jumps import RESULT, lower
-from treadle_autograph.names import HIDDEN, Scope, attributes_set, bound, free, walk_scope
+from treadle_autograph.names import HIDDEN, Scope, bound, free, walk_scope
 from treadle_autograph.nodes import OPERATORS, assigned, call, function, is_, is_not, keep, lazy, load, located, replaced, run
+from treadle_autograph.normal_form import normalize
 from treadle_autograph.source import mangled
 
-STAGED, NUMBER, ITEM, TEST, ERROR = (f"{HIDDEN}{name}" for name in ("staged", "number", "item", "test", "error"))
+NUMBER, ITEM, TEST, ERROR = (f"{HIDDEN}{name}" for name in ("number", "item", "test", "error"))
 CHANGING = frozenset({"append", "extend", "insert", "add", "update", "setdefault", "appendleft", "extendleft"})
 """Methods that put something into a container."""
 DIRECTIVE = "set_loop_options"
@@ -74,6 +76,9 @@ class Converter:
     def convert(self) -> ast.FunctionDef:
         """The function rewritten; its defaults, decorators and annotations stay as they are."""
         node = self._node
+        docstring = node.body[:1] if ast.get_docstring(node, clean=False) is not None else []
+        node.body = node.body[len(docstring) :]
+        normalize(node)
         lower(node)
         mark_live(node.body, self._scope)
         mark_uncertain(node, self._scope, self._uncertain)
@@ -89,7 +94,7 @@ class Converter:
             start.append(self._staged())
         clean: list[ast.stmt] = [located(ast.Expr(call("clean", at=node)), node), located(ast.Raise(), node)]
         guarded = ast.Try(body, [located(ast.ExceptHandler(None, None, clean), node)], [], [])
-        return replaced(node, body=[*start, located(guarded, node)])
+        return replaced(node, body=[*docstring, *start, located(guarded, node)])
 
     def _setter(self, name: str) -> ast.FunctionDef:
         body = [ast.Nonlocal([name]), assigned(name, load(ITEM), self._node), ast.Return(load(ITEM))]
@@ -233,10 +238,18 @@ class Converter:
 
     def _augmented(self, node: Any, quick: bool) -> list[Any]:
         new = self._expressions.convert(node, quick)
-        if not getattr(node, "uncertain", False):
+        where = node.target
+        if not quick and not any(isinstance(part, ast.Call) for part in ast.walk(where)):
+            current = replaced(where, ctx=ast.Load())
+            text = located(ast.Constant(ast.unparse(where)), where)
+            owner = self._expressions.convert(current, True)
+            new = replaced(new, value=call("added", owner, new.value, text, self._expressions.is_global(where), at=node.value))
+        early, uncertain = (getattr(node, mark, False) for mark in ("early", "uncertain"))
+        if not uncertain and (quick or not early):
             return [new]
-        value = call("defined", load(node.target.id), at=node.target)
-        return [assigned(node.target.id, value, node), new]
+        name = located(ast.Name(where.id, ast.Load()), where)
+        name.early, name.uncertain = early, uncertain
+        return [assigned(where.id, self._expressions.convert(name, quick), node), new]
 
     def _expression(self, node: ast.Expr, quick: bool) -> list[Any]:
         value = node.value
@@ -247,14 +260,10 @@ class Converter:
         return [self._expressions.convert(node, quick)]
 
     def _changing(self, node: ast.Call, method: ast.Attribute) -> Any:
-        """A call that puts something into a container, with what the container is reached from if that is the function's own."""
-        root: Any = method.value
-        while isinstance(root, ast.Attribute | ast.Subscript):
-            root = root.value
-        own = isinstance(root, ast.Name) and root.id in self._known
+        """A call that puts something into a container."""
         owner = self._expressions.convert(method.value, False)
         text, name = ast.Constant(ast.unparse(method.value)), ast.Constant(method.attr)
-        checked = call("changing", owner, name, text, self._expressions.convert(root, False) if own else ast.Constant(None), at=method)
+        checked = call("changing", owner, name, text, self._expressions.is_global(method.value), at=method)
         return replaced(self._expressions.parts(replaced(node, func=ast.Constant(None)), False), func=checked)
 
     def _declaration(self, node: Any, quick: bool) -> list[Any]:
@@ -306,7 +315,7 @@ class Converter:
         if getattr(node, "returns", False):
             live.add(RESULT)
         arms = [self._part(kind, arm, node) if arm else ast.Constant(None) for kind, arm in (("if", body), ("else", orelse))]
-        return [*arms, self._listed(live | self._attributes(node, names)), self._listed(names - live), self._operands(test, node)]
+        return [*arms, self._live(node, names, live), self._listed(sorted(names - live)), self._operands(test, node)]
 
     def _truth_of(self, test: Any) -> Any:
         """A test of several operands with their truths only."""
@@ -344,15 +353,14 @@ class Converter:
                 by_name = {**dict(zip(LOOP_OPTIONS, directive.args, strict=False)), **{k.arg: k.value for k in directive.keywords}}
                 given = ast.Dict([ast.Constant(name) for name in by_name], list(by_name.values()))
                 options = self._part("options", [located(ast.Return(given), part)], node, is_test=True)
-        return [self._listed(live | self._attributes(node, names)), self._listed(names - live), self._listed(node.exits), options]
+        return [self._live(node, names, live), self._listed(sorted(names - live)), self._listed(node.exits), options]
 
-    def _listed(self, names: Any) -> ast.expr:
-        ordered = sorted(names) if isinstance(names, set) else names
-        full = [".".join(mangled(part, self._class) for part in name.split(".")) for name in ordered]
-        return ast.Tuple([ast.Constant(name) for name in full], ast.Load())
+    def _live(self, node: Any, names: set[str], live: set[str]) -> ast.expr:
+        """The variables that matter after a branch or loop: names, and attributes and items of what it does not bind."""
+        return self._listed(sorted(live), [part.text for part in composites_set([node], self._class) if not part.names & names])
 
-    def _attributes(self, node: Any, names: set[str]) -> set[str]:
-        return {path for path in attributes_set([node]) if path.partition(".")[0] not in names}
+    def _listed(self, names: list[str], composites: Sequence[str] = ()) -> ast.expr:
+        return ast.Tuple([ast.Constant(name) for name in (*(mangled(name, self._class) for name in names), *composites)], ast.Load())
 
     def _part(self, kind: str, statements: list[Any], node: Any, params: Sequence[str] = (), is_test: bool = False) -> ast.expr:
         """A part of a branch or loop as a function inside ``ag__staged``; its name."""

@@ -13,8 +13,7 @@ from treadle.registry import registry
 from treadle.tensor import Tensor
 from treadle.treedef import flatten_to
 from treadle.variable import Variable
-from treadle_autograph.cells import EMPTY
-from treadle_autograph.definedness import Maybe
+from treadle_autograph.cells import EMPTY, Maybe
 from treadle_autograph.jumps import RESULT
 from treadle_autograph.names import HIDDEN
 
@@ -33,6 +32,16 @@ def is_value(leaf: Any) -> bool:
     return isinstance(leaf, Tensor | Variable | np.ndarray | np.generic | bool | int | float | complex) or hasattr(type(leaf), "__treadle_tensor__")
 
 
+def is_bool(leaf: Any) -> bool:
+    """True for a bool, and what becomes a tensor of bools."""
+    return is_value(leaf) and dtype_of(leaf).is_bool
+
+
+def is_number(leaf: Any) -> bool:
+    """True for a number, and what becomes a tensor of numbers."""
+    return is_value(leaf) and not dtype_of(leaf).is_bool
+
+
 def take_apart(value: Any) -> Taken:
     """The structure of a value and its leaves."""
     leaves: list[Any] = []
@@ -40,6 +49,12 @@ def take_apart(value: Any) -> Taken:
         return Taken(flatten_to(value, leaves), leaves)
     except TypeError:  # a mapping whose keys have no order
         return Taken(flatten_to(None, []), [value])
+
+
+def as_it_is(value: Any) -> Any:
+    """A structure that later changes of its containers do not show in."""
+    structure, leaves = take_apart(value)
+    return structure.unflatten(leaves)
 
 
 def are_same(a: Any, b: Any) -> bool:

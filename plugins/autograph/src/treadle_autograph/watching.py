@@ -16,6 +16,8 @@ from treadle.state import own_packages
 
 _ASKING = ("POP_JUMP", "JUMP_IF", "TO_BOOL")
 """How the names of the instructions begin that ask for the truth of what was just computed."""
+_COMPARING = "CONTAINS_OP"
+"""The instruction that asks for the truth of comparisons that it makes itself."""
 _CACHE = opcode.opmap["CACHE"]
 
 Place = tuple[int, int, int, int]
@@ -54,7 +56,7 @@ def undecided(error: SymbolicTensorError, staged: Any, *numbers: int) -> Undecid
     entry = error.__traceback__
     if error.undecided is None or entry is None or not _is_asked_by(entry):
         return None
-    place = _place_before(entry)
+    place = _place_of_operand(entry)
     found = [(operand, rest, number) for number in numbers for operand, rest in staged(number)[-1] if _is_inside(place, operand)]
     if not found:
         return None
@@ -69,13 +71,19 @@ def _is_asked_by(entry: TracebackType) -> bool:
         return False
     if asked.tb_frame.f_globals["__name__"].partition(".")[0] not in own_packages:
         return False
-    return opcode.opname[entry.tb_frame.f_code.co_code[entry.tb_lasti]].startswith(_ASKING)
+    return _instruction(entry).startswith((*_ASKING, _COMPARING))
 
 
-def _place_before(entry: TracebackType) -> Any:
+def _instruction(entry: TracebackType) -> str:
+    return opcode.opname[entry.tb_frame.f_code.co_code[entry.tb_lasti]]
+
+
+def _place_of_operand(entry: TracebackType) -> Any:
     """The place of the instruction that computed what was asked, which in every version of Python is the operand's."""
     code = entry.tb_frame.f_code
-    index = entry.tb_lasti // 2 - 1
+    index = entry.tb_lasti // 2
+    if _instruction(entry) != _COMPARING:
+        index -= 1
     while code.co_code[2 * index] == _CACHE:
         index -= 1
     start_line, end_line, start, end = list(code.co_positions())[index]
