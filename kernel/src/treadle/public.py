@@ -78,7 +78,7 @@ OWN: dict[str, str] = {
     "name_scope": "scopes:name_scope",
     "get_current_name_scope": "scopes:get_current_name_scope",
     "device": "devices:device",
-    "function": "functions.polymorphic:function",
+    "function": "functions.decorator:function",
     "cond": "functions.branches:cond",
     "case": "functions.branches:case",
     "switch_case": "functions.branches:switch_case",

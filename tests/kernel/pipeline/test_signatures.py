@@ -436,3 +436,10 @@ def test_a_function_that_calls_itself_without_end_says_so(tf, toy):
     with pytest.raises(RecursionError) as caught:
         f(1)
     assert "'f' was being traced" in caught.value.__notes__[0]
+
+
+def test_without_arguments_a_function_of_defaults_is_traced_for_these(tf, toy):
+    f = tf.function(lambda x=2.0: toy.add(tf.constant(1.0), x))
+    f(5.0)
+    assert float(f.get_concrete_function()()) == 3.0
+    assert f.experimental_get_tracing_count() == 2

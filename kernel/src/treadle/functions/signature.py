@@ -51,6 +51,12 @@ class Signature:
         self._hinted = self._annotated_tensors(function) if follow_type_hints else frozenset()
         self.specs = self._annotated_specs(function) if input_signature is None else self._bind_specs(input_signature)
 
+    @property
+    def needs_arguments(self) -> bool:
+        """Whether there are parameters without a default."""
+        rest = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+        return any(p.default is p.empty and p.kind not in rest for p in self.parameters)
+
     def _annotated_specs(self, function: Callable[..., Any]) -> dict[str, Any] | None:
         """The specs that parameters are annotated with, ``def f(x: td.TensorSpec([None], td.float32))``; None if there are none."""
         specs = {}

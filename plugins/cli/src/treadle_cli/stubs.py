@@ -207,7 +207,7 @@ def _add(stub: Module, leaf: str, thing: Any, signatures: Signatures) -> None:
 
 
 def _add_function(stub: Module, signatures: Signatures) -> None:
-    from treadle.functions.polymorphic import function
+    from treadle.functions.decorator import function
 
     for module, names in FUNCTION_IMPORTS.items():
         for name in names:

@@ -14,7 +14,8 @@ from types import FunctionType, ModuleType
 from typing import Any, NamedTuple
 
 from treadle.functions.concrete import ConcreteFunction
-from treadle.functions.polymorphic import BoundFunction, Function
+from treadle.functions.instances import BoundFunction
+from treadle.functions.polymorphic import Function
 from treadle_cli.failures import CommandError, users_program
 
 
