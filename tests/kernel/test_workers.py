@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -159,3 +160,40 @@ def test_at_exit_the_caller_does_it_all():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "['0', '1', '2']", done.stderr
+
+
+@pytest.mark.parametrize("whose", [0, 1])
+def test_an_interrupt_ends_the_work_and_leaves_the_workers_well(threads, whose):
+    threads(2)
+    barrier = threading.Barrier(2, timeout=10)
+
+    def work(i):
+        barrier.wait()
+        if i == whose:
+            raise KeyboardInterrupt
+        return i
+
+    for _ in range(3):
+        with pytest.raises(KeyboardInterrupt):
+            workers.together(work, range(2))
+    assert workers.together(lambda i: barrier.wait() is not None, range(2)) == [True, True]
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no timers")
+def test_a_signal_at_any_moment_gets_through(threads):
+    threads(2)
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        for delay in np.linspace(1e-3, 6e-3, 40):
+            signal.setitimer(signal.ITIMER_REAL, delay)
+            with pytest.raises(KeyboardInterrupt):
+                while True:
+                    workers.together(lambda i: np.ones(1000).sum(), range(3))
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert workers.together(lambda i: i, range(3)) == [0, 1, 2]

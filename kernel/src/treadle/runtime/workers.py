@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import pairwise
 from queue import SimpleQueue
@@ -82,46 +82,72 @@ def together(function: Callable[[P], T], parts: Sequence[P]) -> list[T]:
     """The function of every part, in their order; the parts are worked on at the same time.
 
     Raises:
-        Exception: what the function raised first; nothing is worked on any more by then.
+        BaseException: what the function raised for the first part that it raised for; nothing is worked on any more by then.
     """
     helpers = min(available(), len(parts)) - 1
     if helpers < 1:
         return [function(part) for part in parts]
-    waiting = deque(enumerate(parts))
-    finished: SimpleQueue[Any] = SimpleQueue()
-    _employ(helpers, lambda: _work(function, waiting, finished.put))
-    results: list[Any] = [None] * len(parts)
-    failure: BaseException | None = None
-    mine: list[Any] = []
+    job = _Job(function, parts)
+    _employ(helpers, job.help)
     try:
-        _work(function, waiting, mine.append)
+        job.work()
     finally:  # also when the user interrupts: what the workers have begun must end before its arrays are used for something else
-        mine += [(i, None, None) for i, _ in _taken(waiting)]
-        for i, result, error in (*mine, *(finished.get() for _ in range(len(parts) - len(mine)))):
-            results[i], failure = result, failure or error
-    if failure is not None:
-        raise failure
-    return results
+        job.close()
+    if job.failures:
+        raise job.failures[min(job.failures)]
+    return job.results
 
 
-def _work(function: Callable[[Any], Any], waiting: deque[tuple[int, Any]], report: Callable[[Any], None]) -> None:
-    """Take parts as long as there are any, and report what became of each; after a failure none is begun."""
-    for i, part in _taken(waiting):
+class _Job:
+    """Parts to be worked on by any number of threads.
+
+    Attributes:
+        results: of the function, in the order of the parts.
+        failures: what it raised, by the number of the part; after a failure no other part is begun.
+    """
+
+    def __init__(self, function: Callable[[Any], Any], parts: Sequence[Any]) -> None:
+        self._function = function
+        self._waiting = deque(enumerate(parts))
+        self.results: list[Any] = [None] * len(parts)
+        self.failures: dict[int, BaseException] = {}
+        self._idle = threading.Condition(threading.Lock())
+        self._helping = 0
+        self._is_closed = False
+
+    def work(self) -> None:
+        """Take parts as long as there are any."""
+        while True:
+            try:
+                number, part = self._waiting.popleft()
+            except IndexError:
+                return
+            try:
+                self.results[number] = self._function(part)
+            except BaseException as error:
+                self.failures[number] = error
+                self._waiting.clear()
+
+    def help(self) -> None:
+        """Work in another thread, unless the job is closed."""
+        with self._idle:
+            if self._is_closed:
+                return
+            self._helping += 1
         try:
-            report((i, function(part), None))
-        except Exception as error:
-            report((i, None, error))
-            for j, _ in _taken(waiting):
-                report((j, None, None))
+            self.work()
+        finally:
+            with self._idle:
+                self._helping -= 1
+                self._idle.notify()
 
-
-def _taken(waiting: deque[tuple[int, Any]]) -> Iterator[tuple[int, Any]]:
-    """The parts that nobody has taken, one after the other; any number of threads may do this at once."""
-    while True:
-        try:
-            yield waiting.popleft()
-        except IndexError:
-            return
+    def close(self) -> None:
+        """Begin nothing more, and wait for those who help."""
+        self._waiting.clear()
+        with self._idle:
+            self._is_closed = True
+            while self._helping:
+                self._idle.wait()
 
 
 def _employ(helpers: int, job: Callable[[], None]) -> None:
