@@ -288,7 +288,57 @@ def recomputed_in_a_loop(x):
     return td.while_loop(lambda i, s: i < 2, lambda i, s: (i + 1, s * again(s)), (0, x))[1]
 
 
+def recomputed_loop(x):
+    return td.recompute_grad(lambda z: td.while_loop(lambda i, y: i < 2, lambda i, y: (i + 1, y * z), (0, z))[1])(x)
+
+
+def recomputed_branch(x):
+    return td.recompute_grad(lambda z: td.cond(z > 0, lambda: z * z, lambda: z))(x)
+
+
+def recomputed_map(x):
+    return td.reduce_sum(td.recompute_grad(lambda z: td.map_fn(lambda q: q * z, td.stack([z, z])))(x))
+
+
+def recomputed_call(x):
+    return td.recompute_grad(lambda z: td.function(lambda: z * z * z)())(x)
+
+
+def recomputed_twice(x):
+    return td.recompute_grad(lambda z: td.recompute_grad(lambda w: w * w * w)(z) * z)(x)
+
+
+@td.custom_gradient
+def square(x):
+    return x * x, lambda g: g * 2.0 * x
+
+
+@td.custom_gradient
+def cube_by_square(x):
+    return x * x * x, lambda g: g * 3.0 * square(x)
+
+
+def gradient_of_a_gradient(x):
+    return cube_by_square(x)
+
+
+def gradient_of_a_gradient_in_a_branch(x):
+    return td.cond(x > 0, lambda: cube_by_square(x), lambda: x)
+
+
+def recomputed_with_a_variable(x):
+    return td.recompute_grad(lambda z: weighted_cube(z) * z)(x)
+
+
 PLACES = [
+    recomputed_loop,
+    recomputed_branch,
+    recomputed_map,
+    recomputed_call,
+    recomputed_twice,
+    gradient_of_a_gradient,
+    gradient_of_a_gradient_in_a_branch,
+    recomputed_with_a_variable,
     in_a_branch,
     by_autograph,
     in_a_loop,

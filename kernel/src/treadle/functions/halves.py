@@ -97,6 +97,7 @@ def split(function: AtomicFunction, wanted: tuple[bool, ...], make: Callable[[Fu
     """
     flat, flattened = inlined(function.graph, differentiable=True)
     joint = FuncGraph(function.graph.name, function.graph.outer)
+    joint.is_differentiating = True
     values = flat.copy_into(joint)
     inputs = [values[v] for v in flat.inputs]
     outputs = [values[v] for v in flat.outputs]

@@ -35,6 +35,7 @@ class FuncGraph(Graph):
         captured_constants: eager tensors from outside to the constants that they became.
         created: Variables made during the trace, each with the user's line.
         control: what differentiation remembers of branches and loops.
+        is_differentiating: whether a way back is recorded, apart from the graph that will call it.
         given: placeholders to the tensors of the call that is traced; empty after the trace.
         translations: while the gradients of copied nodes are computed, the ``copied`` of these; the innermost last.
     """
@@ -49,6 +50,7 @@ class FuncGraph(Graph):
         self.captured_constants: list[tuple[Tensor, Value]] = []
         self.created: list[tuple[Any, Source]] = []
         self.translations: list[tuple[Mapping[Value, Value], ...]] = []
+        self.is_differentiating = False
         self.control: dict[Node, Any] = {}
         self.given: dict[Value, Tensor] = {}
         self._captured: dict[int, tuple[Any, Value]] = {}
@@ -90,8 +92,10 @@ class FuncGraph(Graph):
             while graph is not None:
                 found = graph._standing_for(own)
                 if found is not None:
-                    return found if graph is self else self._capture(tensor if found is own else SymbolicTensor(found), found.spec.without_value())
+                    return found if graph is self else self._capture(tensor, found.spec.without_value())
                 graph = graph.outer
+            if self.is_differentiating:  # what stands for it is known where the way back is called
+                return self._capture(tensor, own.spec.without_value())
             raise leaked(tensor)
         known = self._captured.get(id(tensor))
         if known is not None:
@@ -114,6 +118,10 @@ class FuncGraph(Graph):
             for values in copied:
                 value = values.get(value, value)
         return value if value.node.graph is self else None
+
+    def active_copies(self) -> tuple[Mapping[Value, Value], ...]:
+        """The translations in force, for nodes whose gradients will need them too."""
+        return tuple([values for copied in reversed(self.translations) for values in copied])
 
     def _capture(self, thing: Any, spec: Spec) -> Value:
         key = id(thing.value if isinstance(thing, SymbolicTensor) else thing)

@@ -257,8 +257,13 @@ class Graph:
             value.uses[node] = None
         if _has_own_gradients(op, attrs):
             self.has_own_gradients = True
+            node.copied = self.active_copies()
         self._link(node, before)
         return node
+
+    def active_copies(self) -> tuple[Mapping[Value, Value], ...]:
+        """The ``copied`` of a node that is added now; a graph that records nothing translates nothing."""
+        return ()
 
     def apply(self, op: Any, *inputs: Any, before: Node | None = None, **attrs: Any) -> Value:
         """Put in a node by its op or entry point, with attributes as keywords; its only output."""
