@@ -627,3 +627,28 @@ def test_a_random_op_of_others_is_called_for_every_element():
     for way in (td.vectorized_map, td.function(td.vectorized_map, autograph=False)):
         got = way(program, td.constant(X), warn=False).numpy()
         assert len(set(got.tolist())) == 4
+
+
+@td.custom_gradient
+def steep(a):
+    return a**3, lambda g: g * 3.0 * a * a
+
+
+PREDICATES = {"each its own": lambda a: td.reduce_sum(a) > 0, "one for all": lambda a: td.constant([True, False])[0]}
+
+
+@pytest.mark.parametrize("name", PREDICATES)
+@pytest.mark.parametrize("of", [steep, td.recompute_grad(lambda a: a**3), lambda a: steep(a * 1.0)], ids=["own", "recomputed", "of a product"])
+def test_a_gradient_of_the_users_in_a_branch(name, of):
+    x = td.constant([[1.0, 2.0], [-1.0, -2.0], [3.0, 1.0]])
+    predicate = PREDICATES[name]
+
+    def slope(mapped, x):
+        with td.GradientTape() as tape:
+            tape.watch(x)
+            y = mapped(lambda a: td.cond(predicate(a), lambda: of(a), lambda: a), x)
+        return tape.gradient(y, x)
+
+    want = slope(td.map_fn, x)
+    np.testing.assert_allclose(slope(td.vectorized_map, x), want)
+    np.testing.assert_allclose(td.function(lambda x: slope(td.vectorized_map, x))(x), want)

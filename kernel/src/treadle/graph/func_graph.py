@@ -123,11 +123,15 @@ class FuncGraph(Graph):
         """The translations in force, for nodes whose gradients will need them too."""
         return tuple([values for copied in reversed(self.translations) for values in copied])
 
+    def captured(self, thing: Any) -> Value | None:
+        """The placeholder that stands for something from outside; None if it was not captured."""
+        known = self._captured.get(_identity(thing))
+        return None if known is None else known[1]
+
     def _capture(self, thing: Any, spec: Spec) -> Value:
-        key = id(thing.value if isinstance(thing, SymbolicTensor) else thing)
-        known = self._captured.get(key)
+        known = self._captured.get(_identity(thing))
         if known is None:
-            known = self._captured[key] = (thing, self.placeholder(spec, getattr(thing, "name", "captured").replace(":", "_")))
+            known = self._captured[_identity(thing)] = (thing, self.placeholder(spec, getattr(thing, "name", "captured").replace(":", "_")))
             self.captures.append(known)
         return known[1]
 
@@ -281,6 +285,11 @@ class FuncGraph(Graph):
             return [known[node.inputs[0]].value()]
         inputs = [known[v] for v in node.inputs]
         return run(node.op, [host_value(i) if d.kind == "host" else i for d, i in zip(node.op.inputs, node.grouped(inputs), strict=True)], node.attrs)
+
+
+def _identity(thing: Any) -> int:
+    """What tells captured things apart: tensors that stand for one value are one."""
+    return id(thing.value if isinstance(thing, SymbolicTensor) else thing)
 
 
 def _plain(value: Any) -> Any:

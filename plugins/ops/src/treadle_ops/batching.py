@@ -8,7 +8,7 @@ branches and loops of whole batches. All of it calls ordinary ops, eagerly or in
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from treadle.autodiff.custom import custom_gradient
@@ -24,6 +24,7 @@ from treadle.graph.func_graph import FuncGraph
 from treadle.graph.graph import Node, Value
 from treadle.graph.source import in_place_of
 from treadle.graph.structural import CALL, CONDS, CONST, CUSTOM, LOOPS, NOTHING, READ
+from treadle.state import LOCAL
 from treadle.symbolic import SymbolicTensor
 from treadle.tensor import Tensor
 from treadle.variable import Variable
@@ -211,8 +212,7 @@ class Batch:
                 if value not in things:
                     inputs.append(Operand(next(arrived), results[len(inputs)].is_batched, self.count))
                 else:
-                    thing = things[value]
-                    inputs.append(self.share(thing) if isinstance(thing, Variable) or thing.value not in known else known[thing.value])
+                    inputs.append(self._reached(things[value], node, known))
             found = iter(self.run(graph, inputs))
             return [self._gradient_of(source, next(found), results) if has else None for has, source in zip(is_there, sources, strict=True)]
 
@@ -222,6 +222,25 @@ class Batch:
 
         outputs = marked(*(o.tensor for o in sources))
         return [Operand(t, o.is_batched, self.count) for t, o in zip(outputs, results, strict=True)]
+
+    def _reached(self, thing: Any, node: Node, known: dict[Value, Operand]) -> Operand:
+        """What stands for a tensor or Variable that the gradient of a node reads, from around the node or from outside its graph.
+
+        Raises:
+            UnimplementedError: the gradient alone reads it, so that nothing stands for it in the graph of the node.
+        """
+        if not isinstance(thing, SymbolicTensor):
+            return self.share(thing)
+        inside = node.graph.captured(thing)  # type: ignore[attr-defined]  # it was traced
+        for value in (thing.value, inside):
+            if value in known:
+                return known[value]
+        if thing.value.node.graph in _around(LOCAL.graph):
+            return self.share(thing)
+        raise UnimplementedError(
+            f"vectorized_map: the gradient of the user's at {node.source} reads {thing!r} from outside of the branch or loop that it is in, which "
+            "itself does not read it. Use td.map_fn, or hand the tensor to the function whose gradient it is"
+        )
 
     def _gradient_of(self, source: Operand, gradient: Operand, results: list[Operand]) -> Any:
         """A gradient as a tensor: what elements give for what they share is added up."""
@@ -344,6 +363,13 @@ def _places(mask: Any) -> Any:
 def _listed(result: Any) -> list[Any]:
     """The results of an entry point in a list."""
     return [] if result is None else [result] if isinstance(result, Tensor) else list(result)
+
+
+def _around(graph: Any) -> Iterator[Any]:
+    """A graph and those that it is traced in."""
+    while graph is not None:
+        yield graph
+        graph = graph.outer
 
 
 def _as_inferred(operand: Operand, value: Value) -> Operand:
