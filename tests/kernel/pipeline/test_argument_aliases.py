@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import collections
+from typing import NamedTuple
+
 import pytest
 
 from treadle.functions.argument_aliases import aliases, with_aliases
@@ -93,3 +96,19 @@ def test_the_order_of_a_dicts_keys_does_not_matter(tf, toy, by_keyword):
     one, other = [tf.constant(1.0)], [tf.constant(5.0)]
     for d in ({"a": one, "b": other, "c": one}, {"b": one, "a": other, "c": one}, {"c": other, "b": other, "a": one}, {"b": one, "c": one, "a": one}):
         assert [float(x) for x in (f(**d) if by_keyword else f(d))] == [float(x) for x in parts(d)]
+
+
+def test_lists_in_any_nested_structure_are_seen(tf, toy):
+    class Pair(NamedTuple):
+        a: list
+        b: list
+
+    f = tf.function(lambda p: tf.constant(int(p.a is p.b)))
+    one = [tf.constant(1.0)]
+    assert [int(f(Pair(one, list(one)))), int(f(Pair(one, one)))] == [0, 1]
+    g = tf.function(lambda d: tf.constant(int(d["a"] is d["b"])))
+    for kind in (collections.OrderedDict, lambda d: collections.defaultdict(list, d)):
+        assert [int(g(kind({"a": one, "b": list(one)}))), int(g(kind({"a": one, "b": one})))] == [0, 1]
+    h = tf.function(lambda p: p.a.append(tf.constant(1.0)))
+    with pytest.raises(ValueError, match="should not modify its Python input arguments"):
+        h(Pair([tf.constant(1.0)], 1))

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import logging
+import weakref
 
 
 def test_each_trace_names_what_differed_and_what_to_do(tf, toy):
@@ -122,3 +124,47 @@ def test_functions_made_again_and_again_of_one_code_are_told_once(tf, toy, caplo
     assert "has been made into a traced function 6 times" in record.getMessage()
     assert "first call of another td.function of the same code" in f.explain()
     assert "the 20th" in f.explain()
+
+
+def test_a_history_keeps_nothing_of_the_users_alive(tf, toy):
+    class Heavy:
+        __slots__ = ("content",)
+
+    f = tf.function(lambda thing, x: x)
+    alive = []
+
+    class Local:
+        def step(self):
+            pass
+
+    def call():
+        thing = Local()
+        alive.append(weakref.ref(thing))
+        f(thing, tf.constant(1.0))
+        f(thing.step, tf.constant(1.0))
+
+    for _ in range(5):
+        call()
+        f(Heavy(), tf.constant(1.0))
+    f.clear()
+    gc.collect()
+    assert [r() for r in alive] == [None] * 5
+    assert not [o for o in gc.get_objects() if type(o) is Heavy]
+    assert "; pass an equal value" in f.explain()
+
+
+def test_many_differences_are_told_in_few_words(tf, toy):
+    f = tf.function(lambda numbers, x: x)
+    for k in range(2):
+        f([float(k + i) for i in range(50)], tf.constant(1.0))
+    assert "numbers[2]" in causes(f)[1]
+    assert causes(f)[1].endswith("; and 47 more (0.0 ms)") or "; and 47 more (" in causes(f)[1]
+    assert len(causes(f)[1]) < 700
+
+
+def test_other_content_and_another_object_are_told_apart(tf, toy):
+    f = tf.function(lambda s, x: x)
+    for value in ({1}, {2}, object(), object()):
+        f(value, tf.constant(1.0))
+    assert causes(f)[1].startswith("argument 's' is {2} and was {1}; pass an equal value")
+    assert causes(f)[3].startswith("argument 's' is another object (<object>) than before; pass the same object")

@@ -443,3 +443,24 @@ def test_without_arguments_a_function_of_defaults_is_traced_for_these(tf, toy):
     f(5.0)
     assert float(f.get_concrete_function()()) == 3.0
     assert f.experimental_get_tracing_count() == 2
+
+
+@pytest.mark.parametrize("make", [lambda: complex("nan"), lambda: decimal.Decimal("NaN"), lambda: decimal.Decimal("sNaN")])
+def test_a_nan_of_any_kind_is_like_another(tf, toy, make):
+    f = tf.function(lambda value, x: x)
+    for _ in range(3):
+        f(make(), tf.constant(1.0))
+    assert f.experimental_get_tracing_count() == 1
+
+
+def test_a_call_with_a_spec_is_refused_by_name(tf, toy):
+    f = tf.function(lambda x: x)
+    with pytest.raises(TypeError, match="only get_concrete_function takes specs"):
+        f(tf.TensorSpec([1]))
+
+
+def test_a_trace_for_variables_of_its_signature_is_called_without_them(tf, toy):
+    w = tf.Variable(2.0)
+    f = tf.function(lambda x, w: toy.mul(x, w), input_signature=[tf.TensorSpec([]), w])
+    concrete = f.get_concrete_function()
+    assert float(concrete(tf.constant(3.0))) == float(concrete(tf.constant(3.0), w)) == 6.0

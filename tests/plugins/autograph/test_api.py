@@ -105,6 +105,31 @@ def test_check_names_what_takes_out_of_a_container_in_a_loop():
     assert [finding.construct for finding in td.autograph.check(f)] == ["`stack.pop` in a loop"]
 
 
+def test_check_knows_functions_of_modules_and_lists_made_in_a_turn():
+    import math as numbers
+
+    def f(xs, t, items):
+        import operator
+
+        for x in xs:
+            y = td.sort(td.stack([x, t]))[0] + td.math.add(x, t) + numbers.remove(operator.add(x, 1))
+            rows = []
+            for k in range(-3, 3):
+                rows.append(k * x)
+            for k in (1, 2):
+                if k > x:
+                    break
+                rows.append(k)
+            for _ in td.range(3):
+                rows.append(y)
+            for k in [1, 2]:
+                items.append(k)
+        return y
+
+    findings = [(finding.line - f.__code__.co_firstlineno, finding.construct) for finding in td.autograph.check(f)]
+    assert findings == [(11, "`rows.append` in a loop"), (13, "`rows.append` in a loop"), (15, "`items.append` in a loop")]
+
+
 def test_check_names_changes_of_what_is_outside():
     def f(x, items, d, boxes, k):
         if x > 0:

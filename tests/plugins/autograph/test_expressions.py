@@ -201,3 +201,36 @@ def test_membership_in_what_hashes_and_in_a_filter_is_pythons():
     with pytest.raises(TypeError, match="Python bool") as caught:
         td.function(lambda x: [v for v in (x, 2) if v in (1, 2)])(td.constant(1))
     assert "the filter of a comprehension" in caught.value.__notes__[0]
+
+
+def test_a_filter_of_several_operands_takes_each_for_itself():
+    @td.function
+    def f(x):
+        return [k * x for k in range(6) if k in (1, 3) or (k > 4 and len(x.shape) == 0)]
+
+    @td.function
+    def refused(x):
+        return [k for k in range(3) if k in (1, 2) and x > k]
+
+    x = td.constant(2)
+    assert [int(v) for v in f(x)] == [2, 6, 10]
+    with pytest.raises(TypeError, match="filter of a comprehension"):
+        refused(x)
+
+
+def test_membership_as_a_value_is_as_python_has_it_for_all_containers():
+    class Listed(list):
+        pass
+
+    def f(x, s, key):
+        a = x in s
+        b = x not in (1, 2)
+        c = key in {1: 2}
+        return a, b, c, x + 1 in s
+
+    converted = td.autograph.to_graph(f)
+    for s in ([1, 2], (1, 2), {1, 2}, {1: 0, 2: 0}, range(1, 3), Listed([1, 2])):
+        for x in (1, 3):
+            assert converted(x, s, x) == f(x, s, x)
+    for s in ([1, 2], (1, 2), Listed([1, 2])):
+        assert [bool(v) for v in td.function(lambda x, s=s: f(x, s, 1))(td.constant(2))] == [True, False, True, False]

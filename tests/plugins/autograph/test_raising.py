@@ -183,3 +183,72 @@ def test_what_an_op_refuses_in_a_loop_is_refused_while_tracing():
 
     with pytest.raises(ValueError, match="reshape"):
         td.function(f).get_concrete_function(td.TensorSpec([2], td.int32))
+
+
+# ---------------------------------------------------------------------- what the exception holds
+
+
+class Coded(Exception):
+    def __init__(self, code, *, text):
+        super().__init__(f"{code}: {text}")
+        self.code = code
+
+
+def by_code(x):
+    if x < 0:
+        raise Coded(x, text="negative")
+    return x
+
+
+def by_tensor(x):
+    if x < 0:
+        raise ValueError("negative", x)
+    return x
+
+
+def by_text(x):
+    if x < 0:
+        raise ValueError(f"it is {x} {x!r} {x:.3f} {3:>4}")
+    return x
+
+
+def by_errno(x):
+    if x < 0:
+        raise OSError(2, "missing")
+    return x
+
+
+def from_cause(x):
+    try:
+        _ = {}["k"]
+    except KeyError as error:
+        if x < 0:
+            raise ValueError("negative") from error
+    return x
+
+
+def with_a_note(x):
+    if x < 0:
+        error = ValueError("negative")
+        error.add_note("mine")
+        raise error
+    return x
+
+
+@pytest.mark.parametrize("f", [by_code, by_tensor, by_text, by_errno, from_cause, with_a_note], ids=lambda f: f.__name__)
+def test_an_exception_of_a_branch_holds_what_it_holds_eagerly(f):
+    x = td.constant(-1.5)
+    traced = td.function(f)
+    assert float(traced(td.constant(1.0))) == 1.0
+    with pytest.raises((Coded, ValueError, OSError), match=r".") as eager:
+        f(x)
+    for _ in range(3):
+        with pytest.raises(type(eager.value)) as caught:
+            traced(x)
+        error, want = caught.value, eager.value
+        assert [str(a) for a in error.args] == [str(a) for a in want.args] or f is by_code
+        assert float(getattr(error, "code", 0)) == float(getattr(want, "code", 0))
+        assert getattr(error, "errno", None) == getattr(want, "errno", None)
+        assert repr(error.__cause__) == repr(want.__cause__)
+        assert error.__notes__[:-1] == getattr(want, "__notes__", [])
+        assert error.__notes__[-1].startswith("raised by a traced function at ")

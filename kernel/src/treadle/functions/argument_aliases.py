@@ -9,16 +9,16 @@ from treadle import nest
 
 
 def _children(structure: Any) -> Any:
-    """What is in a list, tuple or dict, in the order in which leaves are: that of a dict's sorted keys."""
-    return [child for _, child in nest.items(structure)] if type(structure) is dict else structure
+    """What is in a nested structure, in the order in which leaves are: that of a dict's sorted keys."""
+    kind = type(structure)
+    return structure if kind is list or kind is tuple else [child for _, child in nest.items(structure)]
 
 
 def containers(structure: Any) -> Iterator[Any]:
-    """The lists and dicts in nested lists, tuples and dicts, outer ones first."""
-    kind = type(structure)
-    if kind is list or kind is dict:
+    """The lists and dicts in a nested structure, outer ones first."""
+    if isinstance(structure, list | dict):
         yield structure
-    if kind is list or kind is tuple or kind is dict:
+    if nest.is_nested(structure):
         for child in _children(structure):
             yield from containers(child)
 
@@ -43,15 +43,10 @@ def with_aliases(structure: Any, pairs: tuple[tuple[int, int], ...]) -> Any:
 
     def build(value: Any) -> Any:
         nonlocal count
-        kind = type(value)
-        if kind is tuple:
-            return tuple(build(child) for child in value)
-        if kind is not list and kind is not dict:
-            return value
+        if not isinstance(value, list | dict):
+            return nest.with_children(value, [build(child) for child in _children(value)]) if nest.is_nested(value) else value
         position, count = count, count + 1
-        built: Any = [build(child) for child in _children(value)]
-        if kind is dict:
-            built = nest.with_children(value, built)
+        built = nest.with_children(value, [build(child) for child in _children(value)])
         made[position] = made[again[position]] if position in again else built
         return made[position]
 

@@ -183,6 +183,8 @@ class ConcreteFunction:
 
     def _inputs(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
         """The graph's own inputs of a call with the function's arguments or with tensors."""
+        if self._signature.specs is not None:
+            args, kwargs = self._signature.with_variables(args, kwargs)
         try:
             bound = self._signature.python.bind_partial(*args, **kwargs).arguments
         except TypeError as error:

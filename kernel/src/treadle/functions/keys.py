@@ -105,11 +105,20 @@ class TypePart(NamedTuple):
         return repr(self.type)
 
 
-class Written(NamedTuple):
-    """A value in a key that counts by what it is and how it is written: ``Decimal("1.0")`` and ``Decimal("1.00")`` are equal, and differ."""
+class Written:
+    """A value in a key that counts by how it is written: ``Decimal("1.0")`` and ``Decimal("1.00")`` differ, and a NaN is like another."""
 
-    thing: Any
-    text: str
+    __slots__ = ("text", "thing")
+
+    def __init__(self, thing: Any) -> None:
+        self.thing = thing
+        self.text = repr(thing)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Written) and self.text == other.text
+
+    def __hash__(self) -> int:
+        return hash(self.text)
 
 
 class PythonPart(NamedTuple):
@@ -226,7 +235,7 @@ def key_part(leaf: Any, position: int, variables: dict[int, int]) -> tuple[Any, 
     if isinstance(leaf, _PLAIN):
         return leaf, PythonPart(kind, leaf)
     if kind is complex or (kind.__module__ in _VALUE_MODULES and kind.__hash__ is not None):
-        return leaf, PythonPart(kind, Written(leaf, repr(leaf)))
+        return leaf, PythonPart(kind, Written(leaf))
     if kind is slice:
         return leaf, PythonPart(kind, tuple([_end_part(end) for end in (leaf.start, leaf.stop, leaf.step)]))
     if kind in _COLLECTIONS:

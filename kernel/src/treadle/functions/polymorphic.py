@@ -27,7 +27,7 @@ from treadle.functions.undecided import explain_undecided
 from treadle.registry import registry
 from treadle.state import LOCAL, STATE, is_reentry
 from treadle.tensor import Tensor
-from treadle.tensorspec import outline
+from treadle.tensorspec import TensorSpec, outline
 from treadle.tracebacks import show_users_lines
 from treadle.variable import Variable
 
@@ -195,6 +195,8 @@ class Function:
         if method is not None:
             return method(*args[1:], **kwargs)
         concrete, call = self._find(args, kwargs)
+        if any(isinstance(thing, TensorSpec) for thing in call.inputs):
+            raise TypeError(f"{self._name} is called with a TensorSpec; only get_concrete_function takes specs")
         result = concrete.call(call.inputs)
         if not STATE.busy:
             self._remember(args, kwargs, concrete, call.inputs)

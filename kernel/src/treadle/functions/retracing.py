@@ -18,6 +18,10 @@ MANY = 6
 
 _MOST_LOGGED = 10_000
 _MOST_REMEMBERED = 2_000
+_MOST_COMPARED = 64
+_MOST_CAUSES = 3
+_MOST_SHOWN = 40
+_LET_GO = "the trace for this signature was let go: by clear(), or as the function has more signatures than it keeps (function.most_traces)"
 
 
 class TraceRecord(NamedTuple):
@@ -57,7 +61,8 @@ class History:
     def __init__(self, name: str, code: CodeType | None = None, of: str = "") -> None:
         self.name = name
         self.records: collections.deque[TraceRecord] = collections.deque(maxlen=_MOST_REMEMBERED)
-        self._keys: collections.deque[Key] = collections.deque(maxlen=_MOST_REMEMBERED)
+        self._earlier: collections.deque[Told] = collections.deque(maxlen=_MOST_COMPARED)
+        self._hashes: collections.deque[int] = collections.deque(maxlen=_MOST_REMEMBERED)
         self._code = code
         self._of = of
         self._count = 0
@@ -73,11 +78,15 @@ class History:
             seconds: that tracing took.
             note: a cause that the signatures do not show.
         """
+        now = told(key, arguments)
         with self._lock:
-            cause = note or (why(self._keys, key, arguments) if self._keys else self._first())
+            if now.hash in self._hashes and not key.references:  # the number of an object that went is given to another
+                note = note or _LET_GO
+            cause = note or (why(self._earlier, now, arguments) if self._earlier else self._first())
             record = TraceRecord(self.name, cause, seconds)
             self.records.append(record)
-            self._keys.append(key)
+            self._earlier.append(now)
+            self._hashes.append(now.hash)
             self._count += 1
             warn = self._count >= MANY and not self._warned
             self._warned = self._warned or warn
@@ -137,24 +146,71 @@ class Arguments(NamedTuple):
     relaxes: bool
 
 
-def why(earlier: Sequence[Key], key: Key, arguments: Arguments) -> str:
+class Seen(NamedTuple):
+    """A Python value of an earlier signature, as text, so that nothing of the user's is kept alive."""
+
+    type: str
+    text: str
+    hash: int
+
+    def __repr__(self) -> str:
+        return self.text
+
+
+class Told(NamedTuple):
+    """A signature as a history remembers it.
+
+    Attributes:
+        structure: the hash of the arguments' structure.
+        arguments: by name, each nested as text.
+        parts: one per leaf.
+        context: the device scope.
+        aliases: which lists and dicts among the arguments are the same one.
+        hash: of the whole.
+    """
+
+    structure: int
+    arguments: dict[str, str]
+    parts: tuple[Any, ...]
+    context: Any
+    aliases: tuple[tuple[int, int], ...]
+    hash: int
+
+
+def told(key: Key, arguments: Arguments) -> Told:
+    """A signature as something that can be kept."""
+    parts = tuple([part if isinstance(part, TensorPart | VariablePart) else _seen(part) for part in key.parts])
+    return Told(hash(key.structure), arguments.structures(key), parts, key.context, key.aliases, hash(key))
+
+
+def _seen(part: Any) -> Seen:
+    kind = part.type.__name__ if isinstance(part, PythonPart) else type(part).__name__
+    text = repr(part)
+    return Seen(kind, text if len(text) < _MOST_SHOWN else text[: _MOST_SHOWN - 3] + "...", hash(part))
+
+
+def why(earlier: Sequence[Told], now: Told, arguments: Arguments) -> str:
     """Why a signature was traced, in terms of the nearest of the earlier ones."""
-    if key in earlier:
-        return "the trace for this signature was let go: by clear(), or as the function has more signatures than it keeps (function.most_traces)"
-    alike = [k for k in earlier if k.structure == key.structure]
+    alike = [k for k in earlier if k.structure == now.structure]
     if not alike:
-        return _other_structure(arguments.structures(earlier[-1]), arguments.structures(key))
-    nearest = min(reversed(alike), key=lambda k: _distance(k, key))
-    parts = zip(arguments.paths, nearest.parts, key.parts, strict=True)
+        return _few(_other_structure(earlier[-1].arguments, now.arguments))
+    nearest = min(reversed(alike), key=lambda k: _distance(k, now))
+    parts = zip(arguments.paths, nearest.parts, now.parts, strict=True)
     causes = [_cause(path, a, b, arguments.relaxes) for path, a, b in parts if a != b]
-    if nearest.context != key.context:
-        causes.append(f"the device scope is {key.context or 'the default'} instead of {nearest.context or 'the default'}")
-    if nearest.aliases != key.aliases:
+    if nearest.context != now.context:
+        causes.append(f"the device scope is {now.context or 'the default'} instead of {nearest.context or 'the default'}")
+    if nearest.aliases != now.aliases:
         causes.append("one list or dict is given in other places than before; give one object twice always, or never")
-    return "; ".join(causes)
+    return _few(causes)
 
 
-def _other_structure(before: dict[str, str], now: dict[str, str]) -> str:
+def _few(causes: list[str]) -> str:
+    """The first causes, and how many more there are."""
+    rest = len(causes) - _MOST_CAUSES
+    return "; ".join(causes[:_MOST_CAUSES]) + (f"; and {rest} more" if rest > 0 else "")
+
+
+def _other_structure(before: dict[str, str], now: dict[str, str]) -> list[str]:
     """What differs between the arguments of two signatures that are nested otherwise; a dot stands for a tensor or a plain value."""
     causes = []
     for name in {**before, **now}:
@@ -164,13 +220,13 @@ def _other_structure(before: dict[str, str], now: dict[str, str]) -> str:
             causes.append(f"argument {name!r} is {now[name]} and was not given before; give it always, or never")
         elif before[name] != now[name]:
             causes.append(f"argument {name!r} is {now[name]} and was {before[name]}; pass the same nesting of lists, tuples and dicts")
-    return "; ".join(causes) or "the arguments are nested in containers of other classes than before; pass the same classes"
+    return causes or ["the arguments are nested in containers of other classes than before; pass the same classes"]
 
 
 _FARTHEST = 8
 
 
-def _distance(a: Key, b: Key) -> int:
+def _distance(a: Told, b: Told) -> int:
     apart = sum(_apart(x, y) for x, y in zip(a.parts, b.parts, strict=True) if x != y)
     return apart + int(a.context != b.context) + int(a.aliases != b.aliases)
 
@@ -182,7 +238,7 @@ def _apart(a: Any, b: Any) -> int:
     if isinstance(a, TensorPart):
         same_rank = a.dims is not None and b.dims is not None and len(a.dims) == len(b.dims)
         return (1 if same_rank else 2) + (4 if a.dtype is not b.dtype else 0)
-    return 1 if not isinstance(a, PythonPart) or a.type is b.type else 4
+    return 1 if not isinstance(a, Seen) or a.type == b.type else 4
 
 
 def _cause(path: str, before: Any, now: Any, relaxes: bool) -> str:
@@ -195,13 +251,15 @@ def _cause(path: str, before: Any, now: Any, relaxes: bool) -> str:
                 advice = "sizes that vary are relaxed from here on"
             return f"argument {path!r} is {now!r} and was {before!r}; {advice}"
         return f"argument {path!r} is {now!r} and was {before!r}; use an input_signature with TensorSpec(None) for any rank"
-    if isinstance(before, PythonPart) and isinstance(now, PythonPart):
-        if now.type in (int, float, bool, complex):
+    if isinstance(before, Seen) and isinstance(now, Seen):
+        if now.type in ("int", "float", "bool", "complex"):
             return (
-                f"argument {path!r} is the Python {now.type.__name__} {_shown(now)} and was {_shown(before)}; Python numbers are part of the "
-                "signature, pass a tensor (td.constant) for one trace to serve all values"
+                f"argument {path!r} is the Python {now.type} {now!r} and was {before!r}; Python numbers are part of the signature, pass a tensor "
+                "(td.constant) for one trace to serve all values"
             )
-        return f"argument {path!r} is another {now.type.__name__} ({_shown(now)}) than before; pass the same object"
+        if now.type == before.type and now.text == before.text:
+            return f"argument {path!r} is another {now.type} ({now!r}) than before; pass the same object"
+        return f"argument {path!r} is {now!r} and was {before!r}; pass an equal value for the trace to serve again"
     if isinstance(before, VariablePart) and isinstance(now, VariablePart):
         if (before.dtype, before.shape, before.trainable) == (now.dtype, now.shape, now.trainable):
             return (
@@ -216,8 +274,3 @@ def _cause(path: str, before: Any, now: Any, relaxes: bool) -> str:
 
 def _trainable(part: VariablePart) -> str:
     return "trainable" if part.trainable else "non-trainable"
-
-
-def _shown(part: PythonPart) -> str:
-    text = repr(part)
-    return text if len(text) < 40 else text[:37] + "..."

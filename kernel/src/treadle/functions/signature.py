@@ -107,7 +107,7 @@ class Signature:
             TypeError: they do not fit the parameters.
         """
         if self.specs is not None:
-            args, kwargs = self._with_variables(args, kwargs)
+            args, kwargs = self.with_variables(args, kwargs)
         try:
             bound = self.python.bind(*args, **kwargs)
         except TypeError as error:
@@ -119,7 +119,7 @@ class Signature:
                 bound.arguments[name] = convert_to_tensor(value)
         return bound.args, bound.kwargs
 
-    def _with_variables(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    def with_variables(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """Fill in the Variables that stand in the input signature for themselves, wherever the call leaves them out."""
         assert self.specs is not None
         by_position: list[Any] = []

@@ -17,6 +17,7 @@ from treadle.symbolic import SymbolicTensor
 from treadle_autograph.cells import EMPTY, Maybe
 from treadle_autograph.composites import is_composite
 from treadle_autograph.errors import VariableDTypeError, VariableShapeError, VariableTypeError
+from treadle_autograph.lasting import are_alike
 from treadle_autograph.values import (
     NUMBERS,
     are_same,
@@ -41,24 +42,33 @@ class Carried:
         value: before the first turn.
         where: the loop stands.
         invariants: pairs of a tensor and a shape that holds on every turn.
+        is_new: it is an attribute or item that was not there before the loop; a first turn may have made it.
+        kept: the value, if it is new and may outlive the graph; else ``EMPTY``.
 
     Attributes:
+        kept: of an attribute or item that every turn makes alike, the value; else ``EMPTY``.
         outputs: after a turn, the tensors that go into the next one, with the dtype for Python numbers.
     """
 
-    def __init__(self, name: str, value: Any, where: str, invariants: list[tuple[Any, TensorShape]]) -> None:
+    def __init__(self, name: str, value: Any, where: str, invariants: list[tuple[Any, TensorShape]], is_new: bool, kept: Any) -> None:
         self.name = name
         self._where = where
         self._value = value
+        self._invariants = invariants
+        self._is_new = is_new
         self._there: Any = value.is_there if isinstance(value, Maybe) else value is not EMPTY
-        self._is_known = value is not EMPTY
+        self.kept = kept
+        self._is_known = value is not EMPTY and self.kept is EMPTY
         self._leaves: list[Leaf] = []
         self._structure: Any = None
         self._flag: Any = None
         self.outputs: list[tuple[Any, Any]] = []
         if self._is_known:
-            self._structure, leaves = take_apart(value.value if isinstance(value, Maybe) else value)
-            self._leaves = [Leaf(leaf, invariants) for leaf in leaves]
+            self._begin(value)
+
+    def _begin(self, value: Any) -> None:
+        self._structure, leaves = take_apart(value.value if isinstance(value, Maybe) else value)
+        self._leaves = [Leaf(leaf, self._invariants) for leaf in leaves]
 
     @property
     def has_numbers(self) -> bool:
@@ -74,28 +84,29 @@ class Carried:
     def enter(self, graph: FuncGraph, is_probe: bool) -> Any:
         """What the variable is at the beginning of a turn."""
         if not self._is_known:
-            return EMPTY
+            return self.kept
         value = self._structure.unflatten([leaf.enter(graph, self.name, is_probe) for leaf in self._leaves])
         if not self._carries_flag:
             return value
         self._flag = SymbolicTensor(graph.placeholder(Spec((), bool_), "is_there"))
         return Maybe(value, self._flag, self.name, self._where)
 
-    def leave(self, after: Any, is_missed: bool) -> bool:
+    def leave(self, after: Any, kept: Any, is_missed: bool) -> bool:
         """Note what the variable is at the end of a turn; True if the body must be traced again, for another beginning.
 
         Args:
             after: its value.
+            kept: the same, if the turn makes it and it may outlive the graph; else ``EMPTY``.
             is_missed: the turn reads it before it has one.
         """
         self.outputs = []
+        if self._is_new and not self._is_known and after is not EMPTY:
+            return self._keep(after, kept)
         value, there = (after.value, after.is_there) if isinstance(after, Maybe) else (after, True)
         if after is EMPTY:
             if self._is_known:
                 raise self._refused(self._value, after)
             return False
-        if not self._is_known and is_composite(self.name):
-            raise self._refused(EMPTY, after)
         if not self._is_known:
             return self._learn(value, there is True and not is_missed)
         structure, leaves = take_apart(value)
@@ -113,6 +124,18 @@ class Carried:
         if self._carries_flag:
             self.outputs.append((there, bool_))
         return False
+
+    def _keep(self, after: Any, kept: Any) -> bool:
+        """Let an attribute or item be what every turn makes it, once; what turns count or compute goes through the graph."""
+        is_news = self.kept is EMPTY
+        if kept is not EMPTY and (is_news or are_alike(self.kept, kept)):
+            self.kept = kept
+            return is_news
+        if self._value is EMPTY:
+            raise self._refused(EMPTY, after)
+        self.kept, self._is_known = EMPTY, True
+        self._begin(self._value)
+        return True
 
     def _learn(self, value: Any, is_always_there: bool) -> bool:
         """What a variable is that had no value before: zeros then, as they are never read."""
@@ -161,7 +184,7 @@ class Carried:
     def result(self, found: Iterator[Any], ran: Any) -> Any:
         """What the variable is, from the loop's tensors."""
         if self._structure is None:
-            return EMPTY
+            return self.kept
         if self._value is not EMPTY and not self._carries_flag and not any(leaf.is_carried for leaf in self._leaves):
             return self._value
         value = self._structure.unflatten([next(found) if leaf.is_carried else leaf.first for leaf in self._leaves])
@@ -226,8 +249,8 @@ class Leaf:
         """Refuse another dtype or shape after a turn, and note whether the leaf changes."""
         if self.dtype is None:
             return
-        if new is self._inside:
-            self.is_carried = False
+        if new is self._inside or (is_composite(name) and isinstance(new, NUMBERS) and are_same(self.first, new)):
+            self.is_carried = False  # objects keep Python numbers that stay what they are
             return
         self.is_carried = True
         dtype = dtype_of(new)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from types import CellType
+from types import CellType, MemberDescriptorType
 from typing import Any
 
 from treadle.tensor import Tensor
 from treadle.variable import Variable
-from treadle_autograph.composites import Step, is_composite, steps
+from treadle_autograph.composites import Step, owner_of, steps
+from treadle_autograph.names import HIDDEN
 
 
 class _Empty:
@@ -21,6 +21,8 @@ class _Empty:
 EMPTY = _Empty()
 NEVER = _Empty()
 """Stands for what a variable is after a way that has no end, as it raises."""
+
+_PLAIN = (bool, int, float, complex, str, bytes, type(None))
 
 
 class Maybe:
@@ -54,6 +56,9 @@ class Variables:
         staged: the function.
         names: of those that matter.
         where: the line of the branch or loop.
+        first: what each holds before it.
+        kept: values of attributes and items that a loop makes, which it begins a turn with.
+        known: what was there before: things that variables hold, and those that attributes and items are of.
     """
 
     def __init__(self, staged: Any, names: tuple[str, ...], passing: tuple[str, ...], where: str) -> None:
@@ -64,6 +69,11 @@ class Variables:
         self.where = where
         self._slots: list[Any] = list(slots.values())
         self._passing: list[Any] = [_slot(name, self._cells, staged.__globals__) for name in passing]
+        self.first = self.read()
+        self._parts = {name: slot for name, slot in slots.items() if isinstance(slot, _Part)}
+        self.kept: list[Any] = []
+        self.known = [thing for thing in (*self.held(), *(part.owner for part in self._parts.values())) if not isinstance(thing, Tensor)]
+        self._made: list[_Part] = []
 
     def read(self) -> list[Any]:
         """What they hold now; ``EMPTY`` where that is nothing."""
@@ -76,15 +86,9 @@ class Variables:
         for slot in self._passing:
             slot.set(EMPTY)
 
-    def snapshot(self) -> Callable[[], None]:
-        """Gives a function that puts everything back as it is now."""
-        before = [(slot, slot.get()) for slot in (*self._slots, *self._passing)]
-
-        def restore() -> None:
-            for slot, value in before:
-                slot.set(value)
-
-        return restore
+    def snapshot(self) -> Snapshot:
+        """What they hold now."""
+        return Snapshot(dict(zip(self.names, self._slots, strict=True)), self._passing)
 
     def held(self) -> list[Any]:
         """What all variables that the branch or loop can see hold now."""
@@ -97,11 +101,67 @@ class Variables:
 
     def has(self, owner: Any, step: Step) -> bool:
         """True if an attribute or item is one of them, under whatever name."""
-        return any(isinstance(slot, _Part) and slot.is_at(owner, step) for slot in self._slots)
+        return any(part.is_at(owner, step) for part in self._parts.values())
+
+    def makes(self, owner: Any, step: Step, value: Any) -> bool:
+        """True if an attribute or item that is none of them was not there before, or is the same Python value; to be called before it is set."""
+        part = _Attribute(owner, step.key) if step.kind == "attribute" else _Item(owner, step.key) if isinstance(owner, dict) else None
+        if part is None or step.key is EMPTY:
+            return False
+        now = part.get()
+        if now is EMPTY:
+            self._made.append(part)
+        is_same = type(now) in _PLAIN and type(now) is type(value) and now == value
+        return is_same or any(made.is_at(owner, step) for made in self._made)
+
+    def shared(self, values: list[Any]) -> tuple[Any, str, str] | None:
+        """A container whose items are among them while one of them leads to it too, with its name there, and the name of that other one.
+
+        Args:
+            values: that they hold.
+        """
+        users = [(name, value) for name, value in zip(self.names, values, strict=True) if not name.startswith(HIDDEN)]
+        for name, part in self._parts.items():
+            for other, value in users if part.kind == "item" else ():
+                if not name.startswith((f"{other}.", f"{other}[")) and _leads_to(value, part.owner):
+                    return part.owner, owner_of(name), other
+        return None
 
     def lacks_parts(self) -> bool:
-        """True if an attribute or item among them does not exist."""
-        return any(is_composite(name) and slot.get() is EMPTY for name, slot in zip(self.names, self._slots, strict=True))
+        """True if an attribute or item among them is not there before the branch or loop."""
+        return any(name in self._parts and value is EMPTY for name, value in zip(self.names, self.first, strict=True))
+
+
+class Snapshot:
+    """What variables hold at a time, and the lists whose items are among them.
+
+    Args:
+        slots: where the variables are kept, by their names.
+        passing: where those are kept that do not matter.
+    """
+
+    def __init__(self, slots: dict[str, Any], passing: list[Any]) -> None:
+        self._before = [(slot, slot.get()) for slot in (*slots.values(), *passing)]
+        items = {name: slot for name, slot in slots.items() if isinstance(slot, _Item) and isinstance(slot.owner, list)}
+        self._lists = {id(slot.owner): (owner_of(name), slot.owner, list(slot.owner)) for name, slot in items.items()}
+        self._carried = {(id(slot.owner), slot.key) for slot in items.values()}
+
+    def moved(self) -> str | None:
+        """A list that has lost items, or whose other items are not where they were."""
+        return next((name for name, owner, before in self._lists.values() if self._is_moved(owner, before)), None)
+
+    def _is_moved(self, owner: list[Any], before: list[Any]) -> bool:
+        return len(owner) < len(before) or any(
+            now is not item for i, (now, item) in enumerate(zip(owner, before, strict=False)) if (id(owner), i) not in self._carried
+        )
+
+    def restore(self) -> None:
+        """Put everything back."""
+        for _, owner, before in self._lists.values():
+            if self._is_moved(owner, before):
+                owner[:] = before
+        for slot, value in self._before:
+            slot.set(value)
 
 
 class _Cell:
@@ -143,15 +203,15 @@ class _Global:
 class _Part:
     """An attribute or item of the thing that a name led to before the branch or loop, whatever the name leads to later."""
 
-    __slots__ = ("_key", "_owner")
+    __slots__ = ("key", "owner")
     kind = ""
 
     def __init__(self, owner: Any, key: Any) -> None:
-        self._owner = owner
-        self._key = key
+        self.owner = owner
+        self.key = key
 
     def is_at(self, owner: Any, step: Step) -> bool:
-        return self._owner is owner and step.kind == self.kind and step.key == self._key
+        return self.owner is owner and step.kind == self.kind and step.key == self.key
 
 
 class _Attribute(_Part):
@@ -159,15 +219,15 @@ class _Attribute(_Part):
     kind = "attribute"
 
     def get(self) -> Any:
-        return getattr(self._owner, self._key, EMPTY)
+        return _attribute(self.owner, self.key)
 
     def set(self, value: Any) -> None:
         if value is self.get():
             return
         if value is EMPTY:
-            delattr(self._owner, self._key)
+            delattr(self.owner, self.key)
         else:
-            setattr(self._owner, self._key, value)
+            setattr(self.owner, self.key, value)
 
 
 class _Item(_Part):
@@ -175,19 +235,19 @@ class _Item(_Part):
     kind = "item"
 
     def get(self) -> Any:
-        return _item(self._owner, self._key)
+        return _item(self.owner, self.key)
 
     def set(self, value: Any) -> None:
         if value is self.get():
             return
         if value is not EMPTY:
-            self._owner[self._key] = value
-        elif isinstance(self._owner, dict):
-            del self._owner[self._key]
+            self.owner[self.key] = value
+        elif isinstance(self.owner, dict):
+            del self.owner[self.key]
 
 
 def _slot(name: str, cells: dict[str, CellType], module: dict[str, Any]) -> Any:
-    """Where a variable is kept; None for an attribute or item of what has none, or of what is no list or dict."""
+    """Where a variable is kept; None for an attribute or item of what has none, or of what is no list or dict, or that a setter sets."""
 
     def variable(name: str) -> Any:
         return _Cell(cells[name]) if name in cells else _Global(module, name)
@@ -200,12 +260,39 @@ def _slot(name: str, cells: dict[str, CellType], module: dict[str, Any]) -> Any:
         thing = thing.value
     known = [Step("item", variable(step.key).get()) if step.kind == "variable" else step for step in way]
     for step in known[:-1]:
-        thing = getattr(thing, step.key, EMPTY) if step.kind == "attribute" else _item(thing, step.key)
+        thing = _attribute(thing, step.key) if step.kind == "attribute" else _item(thing, step.key)
     last = known[-1]
     if last.kind == "attribute":
-        return None if thing is EMPTY else _Attribute(thing, last.key)
+        return None if thing is EMPTY or has_setter(thing, last.key) else _Attribute(thing, last.key)
     key = item_key(thing, last.key)
     return None if key is EMPTY or isinstance(thing, tuple) else _Item(thing, key)
+
+
+def has_setter(owner: Any, name: str) -> bool:
+    """True if setting an attribute calls a function of its class, such as a property's."""
+    found = next((vars(part)[name] for part in type(owner).__mro__ if name in vars(part)), None)
+    return hasattr(type(found), "__set__") and not isinstance(found, MemberDescriptorType)
+
+
+def _attribute(owner: Any, name: str) -> Any:
+    try:
+        return getattr(owner, name, EMPTY)
+    except Exception:  # of the user's, who will see it where the statement runs
+        return EMPTY
+
+
+def _leads_to(value: Any, container: Any) -> bool:
+    """True if a value is a container, or has it in it."""
+    seen: set[int] = set()
+    waiting = [value.value if isinstance(value, Maybe) else value]
+    while waiting:
+        thing = waiting.pop()
+        if thing is container:
+            return True
+        if isinstance(thing, list | tuple | dict) and id(thing) not in seen:
+            seen.add(id(thing))
+            waiting += thing.values() if isinstance(thing, dict) else thing
+    return False
 
 
 def item_key(owner: Any, key: Any) -> Any:
@@ -213,7 +300,7 @@ def item_key(owner: Any, key: Any) -> Any:
     if isinstance(key, Tensor | Variable | Maybe) or key is EMPTY:
         return EMPTY
     if isinstance(owner, dict):
-        return key if _is_hashable(key) else EMPTY
+        return key if is_hashable(key) else EMPTY
     if not isinstance(owner, list | tuple) or not hasattr(key, "__index__"):
         return EMPTY
     position = key.__index__()
@@ -228,7 +315,8 @@ def _item(owner: Any, key: Any) -> Any:
     return owner[key] if is_there else EMPTY
 
 
-def _is_hashable(key: Any) -> bool:
+def is_hashable(key: Any) -> bool:
+    """True if a dict can have it for a key."""
     try:
         hash(key)
     except TypeError:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from treadle_autograph.composites import composites_set
 from treadle_autograph.expressions import is_python
-from treadle_autograph.jumps import LOOPS
+from treadle_autograph.jumps import LOOPS, jumps_of
 from treadle_autograph.names import COMPREHENSIONS, bound, walk_scope
 from treadle_autograph.statements import CHANGING
 
@@ -16,6 +16,8 @@ _TAKING = frozenset({"pop", "popitem", "popleft", "remove", "discard", "clear", 
 """Methods that change a container without putting anything into it."""
 _NEW = (ast.List, ast.Dict, ast.Set, ast.Call, ast.BinOp, *COMPREHENSIONS)
 """Expressions that make something."""
+_NUMBERS = (ast.Constant, ast.UnaryOp, ast.unaryop)
+"""What numbers are made of."""
 
 
 class Construct(NamedTuple):
@@ -37,7 +39,7 @@ def construct_of(node: ast.AST) -> Construct | None:
     is_logic = isinstance(node, ast.Expr) and isinstance(node.value, ast.BoolOp | ast.IfExp)
     if not is_logic and not isinstance(node, (ast.If, *LOOPS)):
         return None
-    if isinstance(node, ast.If) and is_python(node.test):
+    if (isinstance(node, ast.If) and is_python(node.test)) or (isinstance(node, ast.For) and _is_unrolled(node)):
         return None
     made = {
         target.id
@@ -49,14 +51,26 @@ def construct_of(node: ast.AST) -> Construct | None:
     return Construct("loop" if isinstance(node, LOOPS) else "branch", bound([node]), made)
 
 
-def changes_of(node: Any, around: tuple[Construct, ...]) -> Iterator[str]:
+def _is_unrolled(loop: ast.For) -> bool:
+    """True for a loop that Python surely runs to its end, over ``range(3)`` or ``(a, b)``."""
+    iterable = loop.iter
+    if jumps_of(loop.body):
+        return False
+    if isinstance(iterable, ast.Tuple | ast.List):
+        return True
+    is_range = isinstance(iterable, ast.Call) and isinstance(iterable.func, ast.Name) and iterable.func.id == "range"
+    return is_range and all(isinstance(part, _NUMBERS) for argument in iterable.args for part in ast.walk(argument))
+
+
+def changes_of(node: Any, around: tuple[Construct, ...], modules: set[str]) -> Iterator[str]:
     """The changes that a node makes to what was there before the branches and loops around it, as they are written.
 
     Args:
         node: any.
         around: the outermost first; there is at least one.
+        modules: names of modules, whose functions are no methods.
     """
-    made = around[-1].made
+    made = around[-1].made | modules
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
         if node.func.attr in CHANGING | _TAKING and _root(node.func) not in made:
             yield ast.unparse(node.func)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ast
 import functools
-from types import FunctionType
+from types import CellType, FunctionType, ModuleType
 from typing import Any, NamedTuple
 
 from treadle_autograph.changes import Construct, changes_of, construct_of
 from treadle_autograph.convert import python_function, why_not
 from treadle_autograph.jumps import jumps_of
-from treadle_autograph.names import COMPREHENSIONS, FUNCTIONS, children, sometimes_bound
+from treadle_autograph.names import COMPREHENSIONS, FUNCTIONS, bound, children, sometimes_bound
 from treadle_autograph.source import SourceError, class_of, find
 from treadle_autograph.statements import is_left_alone
 
@@ -66,8 +66,9 @@ def _check_function(function: Any, owner: type) -> list[Finding]:
     except SourceError as error:
         return [Finding(line, code.co_qualname, f"{error}: it runs as it is written")]
     found: list[Finding] = []
+    modules = _modules(function, node)
     for part in [node.body] if isinstance(node, ast.Lambda) else node.body:
-        _look(part, (), found)
+        _look(part, (), modules, found)
     name = code.co_name
     if class_of(code) is not None and name.startswith("__") and name.endswith("__") and name not in _CALLED and _decides(function):
         found.append(Finding(line, f"the special method {name!r}", _UNSEEN))
@@ -85,7 +86,20 @@ def _is_deciding_property(member: Any) -> bool:
     return isinstance(function, FunctionType) and not why_not(function.__code__, function.__globals__) and _decides(function)
 
 
-def _look(node: ast.AST, around: tuple[Construct, ...], found: list[Finding]) -> None:
+def _modules(function: FunctionType, node: ast.AST) -> set[str]:
+    """The names by which a function reaches modules and what it imports itself."""
+    code = function.__code__
+    held = {name: function.__globals__.get(name) for name in code.co_names}
+    held |= {name: cell.cell_contents for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True) if _is_set(cell)}
+    imports = [alias for part in ast.walk(node) if isinstance(part, ast.Import | ast.ImportFrom) for alias in part.names]
+    return {name for name, value in held.items() if isinstance(value, ModuleType)} | bound(imports)
+
+
+def _is_set(cell: CellType) -> bool:
+    return cell != CellType()
+
+
+def _look(node: ast.AST, around: tuple[Construct, ...], modules: set[str], found: list[Finding]) -> None:
     line = getattr(node, "lineno", 0)
     if isinstance(node, FUNCTIONS):
         around = ()
@@ -105,11 +119,11 @@ def _look(node: ast.AST, around: tuple[Construct, ...], found: list[Finding]) ->
     elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "filter":
         found.append(Finding(line, "`filter`", _FILTER))
     if around:
-        found += [Finding(line, f"`{change}` in a {around[-1].kind}", _CHANGING) for change in changes_of(node, around)]
+        found += [Finding(line, f"`{change}` in a {around[-1].kind}", _CHANGING) for change in changes_of(node, around, modules)]
     construct = construct_of(node)
     inside = around if construct is None else (*around, construct)
     for child in children(node):
-        _look(child, inside, found)
+        _look(child, inside, modules, found)
 
 
 _TRY = "it catches what happens while tracing, not the errors of ops when the graph runs"

@@ -43,6 +43,17 @@ def is_composite(name: str) -> bool:
     return "." in name or "[" in name
 
 
+def is_item(name: str) -> bool:
+    """True for the name of an item."""
+    return name.endswith("]")
+
+
+def owner_of(name: str) -> str:
+    """The thing that an attribute or item is of."""
+    whole: Any = ast.parse(name, mode="eval").body
+    return ast.unparse(whole.value)
+
+
 def composites_set(nodes: Iterable[ast.AST], class_name: str | None = None) -> list[Composite]:
     """The composite symbols that statements set, in the order of the text.
 

@@ -6,33 +6,23 @@ import operator
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from treadle.conversion import convert_to_tensor
 from treadle.dtypes import bool as bool_dtype
 from treadle.errors import SymbolicTensorError
 from treadle.inspection import get_static_value
 from treadle.registry import registry
-from treadle.state import LOCAL, recording
+from treadle.state import recording
 from treadle.symbolic import SymbolicTensor
 from treadle.tensor import Tensor
 from treadle.variable import Variable
 from treadle_autograph.cells import Variables
 from treadle_autograph.errors import NotStagedError
 from treadle_autograph.staging import Arm, branch, join, trace_arm
+from treadle_autograph.symbols import symbolic
 from treadle_autograph.values import dtype_of, is_bool, is_number
 
 Lazy = Callable[[Any], Any]
-
-
-def symbolic(value: Any) -> Any:
-    """The value as a symbolic tensor if it has none yet: for tensors and Variables of a trace; else None."""
-    if isinstance(value, SymbolicTensor):
-        return value
-    if LOCAL.graph is None or isinstance(value, Tensor):
-        return None
-    if isinstance(value, Variable) or hasattr(type(value), "__treadle_tensor__"):
-        tensor = convert_to_tensor(value)
-        return tensor if isinstance(tensor, SymbolicTensor) else None
-    return None
+_PLAIN = frozenset({bool, int, float, str, type(None)})
+"""Classes of what is surely no tensor."""
 
 
 def truth(value: Any) -> Any:
@@ -200,7 +190,7 @@ def decided(condition: Any) -> Any:
     Raises:
         NotStagedError: it depends on a tensor.
     """
-    if symbolic(condition) is None:
+    if type(condition) in _PLAIN or symbolic(condition) is None:
         return condition
     result = truth(condition)
     if result is True or result is False:

@@ -1,7 +1,7 @@
 """Changes to containers and objects in branches and loops that depend on tensors.
 
 An attribute or item that is one of the variables of the branch or loop is set as they are. Any other of a thing that was there before would change
-once, while tracing, so it is refused; things made inside are free.
+once, while tracing, so it is refused, unless it is new and its value may last; things made inside are free.
 """
 
 from __future__ import annotations
@@ -12,13 +12,15 @@ from typing import Any
 import numpy as np
 
 from treadle import nest
+from treadle.state import own_packages
 from treadle.symbolic import SymbolicTensor
 from treadle.tensor import Tensor
 from treadle.variable import Variable
 from treadle_autograph.calls import converted
-from treadle_autograph.cells import EMPTY, item_key
+from treadle_autograph.cells import EMPTY, has_setter, is_hashable, item_key
 from treadle_autograph.composites import Step
 from treadle_autograph.errors import ChangedContainerError
+from treadle_autograph.lasting import lasting
 from treadle_autograph.outside import Before, around
 from treadle_autograph.values import described, is_value
 
@@ -95,43 +97,79 @@ class _Target:
         object.__setattr__(self, "_ag", (owner, text, whole, mine, is_global))
 
     def __getattribute__(self, name: str) -> Any:
-        return getattr(_checked(self), name)
+        return getattr(_owner(self), name)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        setattr(_checked(self, Step("attribute", name), value), name, value)
+        owner, value = _checked(self, Step("attribute", name), value)
+        setattr(owner, name, value)
 
     def __delattr__(self, name: str) -> None:
-        delattr(_checked(self, Step("attribute", name)), name)
+        owner, _ = _checked(self, Step("attribute", name))
+        delattr(owner, name)
 
     def __getitem__(self, key: Any) -> Any:
-        return _checked(self)[key]
+        return _owner(self)[key]
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        _checked(self, Step("item", key), value)[key] = value
+        owner, value = _checked(self, Step("item", key), value)
+        owner[key] = value
 
     def __delitem__(self, key: Any) -> None:
-        del _checked(self, Step("item", key))[key]
+        owner, _ = _checked(self, Step("item", key))
+        del owner[key]
 
 
-def _checked(wrapped: _Target, step: Step | None = None, value: Any = EMPTY) -> Any:
-    """What was wrapped, if that part of it may be set."""
+def _owner(wrapped: _Target) -> Any:
+    return object.__getattribute__(wrapped, "_ag")[0]
+
+
+def _checked(wrapped: _Target, step: Step, value: Any = EMPTY) -> tuple[Any, Any]:
+    """What was wrapped and what it is given, if that part of it may be set."""
     owner, text, whole, mine, is_global = object.__getattribute__(wrapped, "_ag")
-    if step is None or (step.kind == "item" and not isinstance(owner, _WITH_ITEMS)):
-        return owner
+    if _is_left_to_python(owner, step, value):
+        return owner, value
     place = step if step.kind == "attribute" else Step("item", item_key(owner, step.key))
     for before in mine:
-        if not before.variables.has(owner, place) and (is_global or before.had(owner)):
-            raise _refused(owner, text, whole, step, value is EMPTY, before.variables.where)
+        variables = before.variables
+        if not variables.has(owner, place) and (is_global or before.had(owner)):
+            kept = lasting(value, variables.known)
+            if kept is EMPTY or not (_is_users(owner, step) or variables.makes(owner, place, kept)):
+                raise _refused(owner, text, whole, step, value is EMPTY, variables.where)
+            value = kept
+            break
     _remember([value])
-    return owner
+    return owner, value
+
+
+def _is_left_to_python(owner: Any, step: Step, value: Any) -> bool:
+    """True for what runs as it is written: setters of classes, items of what is ours, and keys that Python refuses."""
+    if step.kind == "attribute":
+        return has_setter(owner, step.key)
+    if isinstance(owner, _WITH_ITEMS):
+        return _is_refused_by_python(owner, step.key)
+    return value is EMPTY or type(owner).__module__.partition(".")[0] in own_packages
+
+
+def _is_refused_by_python(owner: Any, key: Any) -> bool:
+    if isinstance(key, Tensor | Variable):
+        return False
+    if isinstance(owner, dict):
+        return not is_hashable(key)
+    return isinstance(owner, list) and not (isinstance(key, slice) or hasattr(key, "__index__"))
+
+
+def _is_users(owner: Any, step: Step) -> bool:
+    """True for an item of a class with a ``__setitem__`` of its own."""
+    return step.kind == "item" and not isinstance(owner, _WITH_ITEMS)
 
 
 def _refused(owner: Any, text: str, whole: str, step: Step, is_deletion: bool, where: str) -> ChangedContainerError:
     change = f"del {whole}" if is_deletion else f"{whole} = ..."
     key = f", by a key that is {described(step.key)}" if isinstance(step.key, Tensor | Variable) else ""
     instead = "Reach it from a variable that is not set there, by keys that are constants or such variables"
-    if step.kind == "attribute":
+    if step.kind == "attribute" or _is_users(owner, step):
         kind = f"an object of class {type(owner).__name__}"
+        instead = instead if step.kind == "attribute" else "Use a dict or a list, or a td.TensorArray"
     elif isinstance(owner, np.ndarray):
         kind, instead = "a NumPy array", "Use a tensor instead, with td.where or td.tensor_scatter_nd_update"
     else:

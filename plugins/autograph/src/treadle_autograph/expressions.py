@@ -373,6 +373,8 @@ class Expressions:
     def _filter(self, condition: Any, quick: bool) -> Any:
         if self.is_python(condition):
             return self.convert(condition, quick)
+        if isinstance(condition, ast.BoolOp):
+            return replaced(condition, values=[self._filter(value, quick) for value in condition.values])
         if _is_membership(condition):
             return self.parts(condition, quick)
         return call("decided", self.convert(condition, quick), at=condition)

@@ -10,6 +10,7 @@ from treadle_autograph.containers import added, changing, target
 from treadle_autograph.definedness import defined, read
 from treadle_autograph.iteration import elements, is_staged, iterate
 from treadle_autograph.loops import for_stmt, resume_while, while_stmt
+from treadle_autograph.raising import text
 from treadle_autograph.tracebacks import clean
 from treadle_autograph.watching import undecided
 
@@ -41,6 +42,7 @@ __all__ = [
     "resume_if",
     "resume_while",
     "target",
+    "text",
     "truth",
     "undecided",
     "while_stmt",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from types import BuiltinFunctionType, CodeType, FrameType, FunctionType, ModuleType
 from typing import Any
@@ -33,7 +33,7 @@ class Before:
     def remember(self) -> dict[int, Any]:
         """All that could be reached from a variable, by its id; to be called before something new is attached to it."""
         if self._things is None:
-            self._things = _reached(self._held)
+            self._things = reached(self._held)
         return self._things
 
     def had(self, thing: Any) -> bool:
@@ -67,15 +67,22 @@ def around() -> tuple[Before, ...]:
     return _tracing.stack
 
 
-def _reached(things: list[Any]) -> dict[int, Any]:
-    """All that can be reached from some things, by its id."""
+def reached(things: list[Any], known: Iterable[Any] = (), parts: Callable[[Any], list[Any]] | None = None) -> dict[int, Any]:
+    """All that can be reached from some things, by its id.
+
+    Args:
+        things: any.
+        known: things where the search ends.
+        parts: gives what a thing leads to, functions included; by default all that it refers to, and nothing for functions.
+    """
     found: dict[int, Any] = {}
+    ends = {id(thing) for thing in known}
     waiting = list(things)
     while waiting:
         thing = waiting.pop()
-        if id(thing) in found or isinstance(thing, _HOLDS_NOTHING):
+        if id(thing) in found or id(thing) in ends or (isinstance(thing, _HOLDS_NOTHING) and (parts is None or not isinstance(thing, FunctionType))):
             continue
         found[id(thing)] = thing
         if type(thing).__module__.partition(".")[0] not in own_packages:
-            waiting += gc.get_referents(thing)
+            waiting += (parts or gc.get_referents)(thing)
     return found

@@ -17,11 +17,12 @@ from treadle.state import LOCAL
 from treadle.symbolic import SymbolicTensor
 from treadle.tensor import Tensor
 from treadle.variable import Variable
-from treadle_autograph.conditions import and_, decided, or_, symbolic, truth
+from treadle_autograph.conditions import and_, decided, or_, truth
 from treadle_autograph.convert import convert
 from treadle_autograph.errors import NotStagedError
 from treadle_autograph.iteration import Numbered, Reversed, Zipped, beside, items_of
 from treadle_autograph.staging import branch
+from treadle_autograph.symbols import symbolic
 
 
 def _td() -> Any:

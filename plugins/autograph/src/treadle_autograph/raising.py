@@ -8,16 +8,22 @@ from __future__ import annotations
 
 import copy
 import opcode
+from collections.abc import Sequence
 from functools import partial
-from types import TracebackType
-from typing import Any
+from types import FunctionType, TracebackType
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from treadle import plugins
-from treadle.declare import kernel, op
+from treadle.conversion import from_array
+from treadle.declare import FreeSpec, kernel, op
 from treadle.graph.source import Source, in_place_of
 from treadle.state import own_packages
+from treadle.symbolic import SymbolicTensor
 from treadle_autograph.convert import is_library
 from treadle_autograph.errors import UndefinedVariableError
+from treadle_autograph.symbols import symbolic
 
 _RECORDED = "__treadle_recorded__"
 _RAISE = opcode.opmap["RAISE_VARARGS"]
@@ -54,7 +60,10 @@ def is_put_off(error: Exception, graph: Any) -> bool:
     if source is None:
         return False
     plugins.host.load_ops("autograph")
-    in_place_of(source, partial(raise_op, error=error.with_traceback(None), where=str(source)))
+    tensors: list[Any] = []
+    args = tuple([_template(value, tensors) for value in error.args])
+    state = {name: _template(value, tensors) for name, value in vars(error).items()}
+    in_place_of(source, partial(raise_op, tensors, error=error.with_traceback(None), args=args, state=state, where=str(source)))
     return True
 
 
@@ -64,17 +73,87 @@ def recorded_in(graph: Any, error: Exception) -> Exception:
     return error
 
 
+class Text(str):
+    """An f-string with tensors in it that have no value while tracing; ``pieces`` are its parts, as ``text`` got them."""
+
+    __slots__ = ("pieces",)
+    pieces: tuple[Any, ...]
+
+
+def text(*pieces: Any) -> str:
+    """An f-string of a ``raise``.
+
+    Args:
+        *pieces: texts, and for each replacement field the value, the conversion (-1 for none) and the format.
+    """
+    made = Text("".join([piece if isinstance(piece, str) else _formatted(*piece) for piece in pieces]))
+    made.pieces = pieces
+    return made if any(not isinstance(piece, str) and symbolic(piece[0]) is not None for piece in pieces) else str(made)
+
+
+def _formatted(value: Any, conversion: int, how: str) -> str:
+    if isinstance(value, SymbolicTensor):
+        return str(value)
+    if conversion >= 0:
+        value = {"s": str, "r": repr, "a": ascii}[chr(conversion)](value)
+    return format(value, how)
+
+
+class _Place(NamedTuple):
+    """Where a tensor stands in what an exception holds."""
+
+    number: int
+
+
+class _Pieces(NamedTuple):
+    """Where a text with tensors in it stands."""
+
+    pieces: tuple[Any, ...]
+
+
+def _template(value: Any, tensors: list[Any]) -> Any:
+    """What an exception holds, with places for the tensors that have no value yet, which are noted."""
+    if isinstance(value, Text):
+        return _Pieces(tuple([p if isinstance(p, str) else (_template(p[0], tensors), *p[1:]) for p in value.pieces]))
+    tensor = symbolic(value)
+    if tensor is None:
+        return value
+    tensors.append(tensor)
+    return _Place(len(tensors) - 1)
+
+
+def _filled(template: Any, values: list[Any]) -> Any:
+    if isinstance(template, _Place):
+        return values[template.number]
+    if isinstance(template, _Pieces):
+        return "".join([p if isinstance(p, str) else _formatted(_filled(p[0], values), *p[1:]) for p in template.pieces])
+    return template
+
+
 @op("autograph.raise", effect="io", can_fail=True)
-def raise_op(*, error: Any, where: str) -> None:
-    """Raise a Python exception."""
+def raise_op(tensors: Sequence[FreeSpec], *, error: Any, args: Any, state: Any, where: str) -> None:
+    """Raise a Python exception like ``error``, with the values that the tensors have in ``args`` and ``state``."""
 
 
 @kernel("autograph.raise")
 def _(xp: Any) -> Any:
-    def run(*, error: Exception, where: str) -> None:
-        raised = copy.copy(error)
-        vars(raised).pop(_RECORDED, None)
+    to_host = getattr(xp, "asnumpy", np.asarray)
+
+    def run(tensors: Any, *, error: Exception, args: Any, state: Any, where: str) -> None:
+        values = [from_array(np.asarray(to_host(x))) for x in tensors]
+        raised = _like(error)
+        raised.args = tuple([_filled(value, values) for value in args])
+        vars(raised).update({name: _filled(value, values) for name, value in state.items() if name != _RECORDED})
+        raised.__notes__ = list(getattr(error, "__notes__", ()))
+        raised.__cause__, raised.__context__ = error.__cause__, error.__context__
+        raised.__suppress_context__ = error.__suppress_context__
         raised.add_note(f"raised by a traced function at {where}")
         raise raised
 
     return run
+
+
+def _like(error: Exception) -> Any:
+    """Another exception of the class; the user's ``__init__`` does not run again, which may want other arguments than it passes on."""
+    kind = type(error)
+    return kind.__new__(kind, *error.args) if isinstance(kind.__init__, FunctionType) else copy.copy(error)

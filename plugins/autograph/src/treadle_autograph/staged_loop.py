@@ -16,8 +16,9 @@ from treadle.shapes import TensorShape
 from treadle.state import LOCAL
 from treadle.symbolic import SymbolicTensor
 from treadle_autograph.carried import Carried
-from treadle_autograph.cells import Variables
-from treadle_autograph.errors import VariableTypeError
+from treadle_autograph.cells import EMPTY, Variables
+from treadle_autograph.errors import ChangedContainerError, VariableTypeError
+from treadle_autograph.lasting import lasting_of, names_of_new
 from treadle_autograph.raising import recorded_in
 from treadle_autograph.staging import Arm, join, trace_arm
 from treadle_autograph.values import as_tensor
@@ -53,8 +54,11 @@ class StagedLoop:
         self._ran = ran
         self._maximum = options.get("maximum_iterations")
         invariants = [(tensor, TensorShape(shape)) for tensor, shape in options.get("shape_invariants") or ()]
-        values = zip(variables.names, variables.read(), strict=True)
-        self._carried = [Carried(name, value, variables.where, invariants) for name, value in values]
+        values = variables.read()
+        self._refuse_shared(values)
+        new = names_of_new(variables)
+        first = zip(variables.names, values, lasting_of(variables, values), strict=True)
+        self._carried = [Carried(name, value, variables.where, invariants, name in new, kept) for name, value, kept in first]
 
     def run(self) -> None:
         """Put the loop in the graph, and let the variables be what they are after it."""
@@ -116,13 +120,27 @@ class StagedLoop:
                 continue
             if turn.error is not None:
                 return turn
-            if not [c for c, value in zip(self._carried, turn.contents[:-1], strict=True) if c.leave(value, c.name in turn.missed)]:
+            self._refuse_shared(turn.values[:-1])
+            after = zip(self._carried, turn.contents[:-1], turn.lasting[:-1], strict=True)
+            if not [c for c, value, lasting in after if c.leave(value, lasting, c.name in turn.missed)]:
                 return turn
         raise VariableTypeError(f"the variables of the loop at {self._variables.where} do not settle on dtypes")
+
+    def _refuse_shared(self, values: list[Any]) -> None:
+        """Refuse a container that two variables lead to, if the loop sets its items: after a turn each would have one of its own."""
+        shared = self._variables.shared(values)
+        if shared is not None:
+            container, name, other = shared
+            kind = type(container).__name__
+            raise ChangedContainerError(
+                f"the Python {kind} whose items the loop at {self._variables.where} sets is reached as {name!r} and as {other!r}, which is set there "
+                f"too; in a loop that depends on a tensor they would be two after a turn. Make a copy: {kind}({name})"
+            )
 
     def _attempt(self, is_probe: bool) -> Arm:
         def turn() -> list[Any]:
             own = [SymbolicTensor(LOCAL.graph.placeholder(Spec(t.dims, t.dtype), "turn")) for t in self._own]
+            self._variables.kept = [c.kept for c in self._carried if c.kept is not EMPTY]
             self._variables.write([c.enter(LOCAL.graph, is_probe) for c in self._carried])
             return self._turn(own)
 

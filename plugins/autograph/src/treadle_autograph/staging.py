@@ -17,8 +17,9 @@ from treadle.registry import registry
 from treadle.state import LOCAL
 from treadle.tensor import Tensor
 from treadle_autograph.cells import EMPTY, NEVER, Maybe, Variables
-from treadle_autograph.composites import is_composite
-from treadle_autograph.errors import VariableDTypeError, VariableTypeError
+from treadle_autograph.composites import is_composite, is_item
+from treadle_autograph.errors import ChangedContainerError, VariableDTypeError, VariableTypeError
+from treadle_autograph.lasting import are_alike, is_kept, lasting_of
 from treadle_autograph.outside import inside
 from treadle_autograph.raising import is_put_off, recorded_in
 from treadle_autograph.values import are_same, as_it_is, as_tensor, common_dtype, described, is_internal, is_value, shown, take_apart, zeros_like
@@ -34,14 +35,18 @@ class Arm:
         graph: what was recorded.
         values: what the variables are after it; what it gave comes last.
         contents: the same, with the contents that lists and dicts among them have there.
+        lasting: for each variable that is an attribute or item that it makes, its value if that may outlive the graph, else ``EMPTY``.
         error: that it ends with, or None.
         missed: names of variables that it reads before they have a value.
     """
 
-    def __init__(self, graph: FuncGraph, values: list[Any], error: Exception | None = None, missed: Iterable[str] = ()) -> None:
+    def __init__(
+        self, graph: FuncGraph, values: list[Any], error: Exception | None = None, missed: Iterable[str] = (), lasting: list[Any] | None = None
+    ) -> None:
         self.graph = graph
         self.values = values
         self.contents = [as_it_is(value) for value in values]
+        self.lasting = [EMPTY] * len(values) if lasting is None else lasting
         self.error = error
         self.missed = missed
 
@@ -67,7 +72,7 @@ def trace_arm(function: Callable[[], Any], variables: Variables | None, name: st
     outer = LOCAL.graph
     _refuse_endless(outer)
     graph = FuncGraph(name, outer)
-    restore = variables.snapshot() if variables is not None else None
+    snapshot = variables.snapshot() if variables is not None else None
     try:
         with inside(variables) as before, state.recording(graph):
             try:
@@ -77,11 +82,18 @@ def trace_arm(function: Callable[[], Any], variables: Variables | None, name: st
                     raise
                 names = () if variables is None else variables.names
                 return Arm(graph, [NEVER] * (len(names) + 1), error, before.missed)
-            values = [] if variables is None else variables.read()
-            return Arm(graph, [*values, result], missed=before.missed)
+            if variables is None or snapshot is None:
+                return Arm(graph, [result], missed=before.missed)
+            if (moved := snapshot.moved()) is not None:
+                raise ChangedContainerError(
+                    f"the branch or loop at {variables.where} that depends on a tensor sets items of the list {moved!r}, and moves or takes others "
+                    f"(by a method such as pop, or in a function that it calls), which would happen once, while tracing. Make a new list of {moved!r}"
+                )
+            values = variables.read()
+            return Arm(graph, [*values, result], missed=before.missed, lasting=[*lasting_of(variables, values), EMPTY])
     finally:
-        if restore is not None:
-            restore()
+        if snapshot is not None:
+            snapshot.restore()
         outer.created += graph.created
 
 
@@ -122,8 +134,7 @@ def join(condition: Any, taken: Arm, other: Arm, variables: Variables | None, wh
         cond(condition, lambda: first.call([]), lambda: second.call([]))
         raise recorded_in(LOCAL.graph, taken.error)
     names = [*(() if variables is None else variables.names), what]
-    sides = zip(names, taken.values, other.values, taken.contents, other.contents, strict=True)
-    merges = [_Merge(name, a, a, where) if a is b else _Merge(name, a_now, b_now, where) for name, a, b, a_now, b_now in sides]
+    merges = [_Merge(name, *_sides(name, taken, other, i), where) for i, name in enumerate(names)]
     tensors: Iterator[Any] = iter(())
     if any(merge.pairs for merge in merges) or not (taken.is_harmless and other.is_harmless):
         first, second = (arm.function(partial(_outputs, merges, side)) for side, arm in enumerate((taken, other)))
@@ -132,6 +143,19 @@ def join(condition: Any, taken: Arm, other: Arm, variables: Variables | None, wh
     if variables is not None:
         variables.write(values[:-1])
     return values[-1]
+
+
+def _sides(name: str, taken: Arm, other: Arm, i: int) -> tuple[Any, Any]:
+    """A variable after either way. An item that only one way makes is on both, if its value may last: so caches are filled."""
+    a, b = taken.values[i], other.values[i]
+    if a is b:
+        return a, a
+    if is_item(name):
+        for arm, there in ((taken, b), (other, a)):
+            made = arm.lasting[i]
+            if made is not EMPTY and (there is EMPTY or (is_kept(there) and are_alike(made, there))):
+                return made, made
+    return taken.contents[i], other.contents[i]
 
 
 def _outputs(merges: list[_Merge], side: int) -> list[Any]:

@@ -221,6 +221,12 @@ class Converter:
         test = call("assert_", self._expressions.convert(node.test, quick), lazy(message), at=node.test)
         return [replaced(node, test=test, msg=self._expressions.convert(node.msg, quick))]
 
+    def _raise(self, node: ast.Raise, quick: bool) -> list[Any]:
+        exception = self._expressions.convert(node.exc, quick)
+        if not quick and isinstance(exception, ast.Call):
+            exception = replaced(exception, args=[_text(argument) for argument in exception.args])
+        return [replaced(node, exc=exception, cause=self._expressions.convert(node.cause, quick))]
+
     def _return(self, node: ast.Return, quick: bool) -> list[Any]:
         value = self._expressions.convert(node.value, quick)
         if quick:
@@ -393,6 +399,7 @@ _HANDLERS: dict[type, Any] = {
     **dict.fromkeys(TRIES, Converter._try),
     ast.Match: Converter._match,
     ast.Assert: Converter._assert,
+    ast.Raise: Converter._raise,
     ast.Return: Converter._return,
     ast.AugAssign: Converter._augmented,
     ast.AnnAssign: Converter._annotated,
@@ -423,6 +430,19 @@ def _pieces(message: Any) -> Any:
             piece = call("formatted", piece.value, located(ast.Constant(piece.conversion), piece.value), *how, at=piece.value)
         pieces.append(piece)
     return located(ast.List(pieces, ast.Load()), message)
+
+
+def _text(argument: Any) -> Any:
+    """An argument of an exception, an f-string as the text that its tensors give when it is raised."""
+    if not isinstance(argument, ast.JoinedStr):
+        return argument
+    pieces = []
+    for piece in argument.values:
+        if isinstance(piece, ast.FormattedValue):
+            how = piece.format_spec or ast.Constant("")
+            piece = ast.Tuple([piece.value, ast.Constant(piece.conversion), how], ast.Load())
+        pieces.append(piece)
+    return call("text", *[located(piece, argument) for piece in pieces], at=argument)
 
 
 def _is_directive(value: ast.expr) -> bool:
