@@ -272,7 +272,7 @@ class GradientTape:
         seeds = [None] * len(targets) if output_gradients is None else nest.flatten(output_gradients)
         if len(seeds) != len(targets):
             raise InvalidArgumentError(f"output_gradients has {len(seeds)} entries for {len(targets)} targets; give one for each")
-        if not all(isinstance(t, Operators) for t in targets):
+        if not isinstance(target, Operators) and not all(isinstance(t, Operators) for t in targets):
             targets, seeds = _taken_apart(targets, seeds)
         found = self._sweep(targets, wanted, seeds)
         results = [found.get(source._id) for source in wanted]

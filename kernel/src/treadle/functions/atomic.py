@@ -275,8 +275,11 @@ class AtomicFunction:
 
     def _call_once(self, arguments: list[Any], tape: Any, halves: Halves, sources: list[Any]) -> list[Any]:
         """A call that one tape sees and differentiates once: what the way back needs stays as buffers, as nothing else can ask for it."""
-        with state.observed_only():
+        tapes, LOCAL.tapes = LOCAL.tapes, ()  # that one tape, which does not look at every op
+        try:
             executable, results = halves.forward._run(arguments)
+        finally:
+            LOCAL.tapes = tapes
         count, keys = len(self.graph.outputs), executable.keys
         outputs = [Tensor(b, key) for b, key in zip(results[:count], keys[:count], strict=True)]
         inputs, computed = [sources[i] for i in halves.saved_inputs], results[count:]

@@ -10,11 +10,12 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any
 
-from treadle.eager.dispatch import flat, infer, kind_of, quietly
+from treadle.eager.dispatch import flat, infer, kind_of
 from treadle.errors import OpError, PluginError, ResourceExhaustedError
 from treadle.graph.graph import Graph, Node, Value
 from treadle.runtime.failure import given_specs
 from treadle.runtime.writer import Writer
+from treadle.state import LOCAL, is_reentry, quiet_context
 from treadle.variable import Variable, no_value
 
 
@@ -43,7 +44,14 @@ class Plan:
     def __call__(self, *buffers: Any) -> Any:
         """Run, and explain what goes wrong by the user's line."""
         try:
-            return self.run(*buffers) if self.loud else quietly(self.run, *buffers)
+            if self.loud:
+                return self.run(*buffers)
+            try:
+                return LOCAL.run(self.run, *buffers)
+            except RuntimeError as error:
+                if not is_reentry(error):
+                    raise
+            return quiet_context().run(self.run, *buffers)
         except Exception as error:
             raise self.explain(error) from error.__cause__
 
