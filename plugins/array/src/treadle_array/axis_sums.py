@@ -17,8 +17,8 @@ from typing import Any, TypeAlias
 from treadle.runtime import workers
 from treadle_array.blocks import is_short
 
-Prepare: TypeAlias = Callable[[Any], Any]
-"""What is done to elements before they are summed."""
+Prepare: TypeAlias = Callable[[Any, Any], Any]
+"""What is done to elements before they are summed: ``(elements, out) -> as many``, put into ``out`` if that is not None."""
 
 LANES = 8
 """Accumulators side by side, as in NumPy's pairwise sum."""
@@ -56,7 +56,7 @@ def summation(xp: Any) -> Callable[..., Any]:
     add = xp.add.reduce
 
     def plain(x: Any, axis: tuple[int, ...] | None, keepdims: bool, prepare: Prepare | None = None) -> Any:
-        x = x if prepare is None else prepare(x)
+        x = x if prepare is None else prepare(x, None)
         return add(x, axis=axis, dtype=x.dtype, keepdims=keepdims)
 
     def run(x: Any, axis: tuple[int, ...] | None, keepdims: bool, prepare: Prepare | None = None) -> Any:
@@ -70,7 +70,7 @@ def summation(xp: Any) -> Callable[..., Any]:
                 x = _of_columns(xp, x.reshape(count, length, rest), prepare)
             else:
                 groups = [(count, length, rest), *groups]
-                x = prepare(x)
+                x = prepare(x, None)
         for count, length, rest in groups:
             x = _of_rows(xp, x.reshape(count, length)) if rest == 1 else _of_columns(xp, x.reshape(count, length, rest))
         return x.reshape(shape)
@@ -152,22 +152,23 @@ def sums_of_runs(xp: Any, x: Any, prepare: Prepare | None = None) -> Any:
     """``(K, N, M) -> (K, M)``: runs of ``RUN`` row by row, then their sums in pairs; of what ``prepare`` makes of the elements."""
     count, length, width = x.shape
     if length <= RUN:
-        return xp.add.reduce(x if prepare is None else prepare(x), axis=1)
+        return xp.add.reduce(x if prepare is None else prepare(x, None), axis=1)
     full, left = divmod(length, RUN)
     partial = xp.empty((count, full + (left > 0), width), x.dtype)
     runs = x[:, : full * RUN].reshape(count, full, RUN, width)
     step = full if prepare is None else max(1, BLOCK_BYTES // (count * RUN * width * x.dtype.itemsize))
 
     def add_up(starts: range) -> None:
+        scratch = None if prepare is None else xp.empty((count, min(step, full), RUN, width), x.dtype)
         for start in starts:
             here = slice(start, min(start + step, starts.stop))
             part = runs[:, here]
-            xp.add.reduce(part if prepare is None else prepare(part), axis=2, out=partial[:, here])
+            xp.add.reduce(part if prepare is None else prepare(part, scratch[:, : part.shape[1]]), axis=2, out=partial[:, here])
 
-    workers.together(add_up, workers.starts(full, step, x.size // 2))
+    workers.together(add_up, workers.starts(full, step, x.size))
     if left:
         rest = x[:, full * RUN :]
-        xp.add.reduce(rest if prepare is None else prepare(rest), axis=1, out=partial[:, full])
+        xp.add.reduce(rest if prepare is None else prepare(rest, None), axis=1, out=partial[:, full])
     length = partial.shape[1]
     while length > 1:
         half = length // 2

@@ -39,9 +39,12 @@ def reduce_euclidean_norm(xp: Any) -> Any:
     """See the op."""
     add_up = summation(xp)
 
+    def square(x: Any, out: Any) -> Any:
+        return _square(x) if x.dtype.kind == "c" else xp.multiply(x, x, out=out)
+
     def run(x: Any, *, axis: tuple[int, ...] | None, keepdims: bool) -> Any:
         wide = widened(xp, x)
-        total = add_up(wide, axis, keepdims, _square)
+        total = add_up(wide, axis, keepdims, square)
         norm = xp.sqrt(total.astype(xp.float64)) if x.dtype.kind in "iu" else xp.sqrt(total)
         return norm if norm.dtype == x.dtype else norm.astype(x.dtype)
 

@@ -10,13 +10,14 @@ import numpy as np
 
 from treadle.declare import kernel
 from treadle.runtime import workers
-from treadle_array.axis_sums import sums_of_runs
+from treadle_array.axis_sums import LANES, summation
 from treadle_array.blocks import is_short
 from treadle_array.kernels.moments import moments as array_moments
 from treadle_array.kernels.reductions import reduced_shape
 from treadle_array.kernels.statistics import reduce_variance as array_variance
 from treadle_cpu.rows import BLOCK_BYTES, FEW, NARROW, column_sum, row_sum
 
+_add_up = summation(np)
 _NARROW_COLUMNS = 48
 """Columns up to which a matrix is halved instead of summed in runs of rows."""
 
@@ -106,12 +107,14 @@ def of_columns(x: Any) -> tuple[Any, Any]:
     """The moments of each column."""
     count, width = x.shape
     wide = x.astype(np.float32) if is_short(x.dtype) else x
-    mean = column_sum(wide) / count
     if width < _NARROW_COLUMNS:
+        mean = column_sum(wide) / count
         return mean, column_sum(np.square(wide - mean)) / count
+    mean = _add_up(wide, (0,), False) / count
+    center = np.tile(mean, LANES)
 
-    def squares(part: Any) -> Any:
-        deviation = np.subtract(part, mean)
+    def squares(part: Any, out: Any) -> Any:
+        deviation = np.subtract(part, center[: part.shape[-1]], out=out)  # several rows may lie side by side in a part
         return np.multiply(deviation, deviation, deviation)
 
-    return mean, sums_of_runs(np, wide[None], squares)[0] / count
+    return mean, _add_up(wide, (0,), False, squares) / count
