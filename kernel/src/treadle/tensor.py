@@ -269,7 +269,7 @@ class Tensor(Operators):
         raise TypeError("`in` does not work on tensors; use td.reduce_any(td.equal(tensor, item))")
 
     def __format__(self, spec: str) -> str:
-        return format(self.numpy(), spec) if spec and self._buffer.shape == () else format(str(self), spec)
+        return format(self.numpy(), spec)
 
     def __copy__(self) -> Tensor:
         return self

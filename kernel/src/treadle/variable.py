@@ -213,7 +213,7 @@ class Variable(Operators):
         return piece
 
     def __format__(self, spec: str) -> str:
-        return format(self._now(), spec)
+        return format(self._now(), spec) if spec else str(self)
 
     # ------------------------------------------------------------------ writing
 
