@@ -90,7 +90,7 @@ class GradientTape:
 
     def watch(self, tensor: Any) -> None:
         """Record what is computed from a tensor, Variable, or a structure of them."""
-        for leaf in nest.flatten(tensor):
+        for leaf in (tensor,) if isinstance(tensor, Operators) else nest.flatten(tensor):
             if isinstance(leaf, Variable):
                 self._watch_variable(leaf)
                 continue
