@@ -135,7 +135,7 @@ SHARED = {
     "moments": (MATRIX, lambda x: [*td.nn.moments(x, [0]), *td.nn.moments(x, [1]), *td.nn.moments(x, [0, 1])]),
     "variance": (MATRIX, lambda x: td.math.reduce_variance(x, 0)),
     "norm": (MATRIX, lambda x: td.norm(x, axis=0)),
-    "sum": (MATRIX, lambda x: td.reduce_sum(x, 0)),
+    "sum": (np.concatenate([MATRIX, MATRIX]), lambda x: td.reduce_sum(x, 0)),
     "batch norm": (IMAGES, lambda x: td.nn.batch_normalization(x, *td.nn.moments(x, [0, 1, 2]), None, None, 1e-3)),
 }
 

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 import warnings
 
 import numpy as np
@@ -67,18 +68,18 @@ def test_a_call_inside_a_worker_waits_for_nobody(threads):
 
 def test_an_error_is_raised_when_the_other_parts_are_done(threads):
     threads(2)
-    done = []
+    barrier, done = threading.Barrier(2, timeout=10), []
 
     def work(i):
+        barrier.wait()  # both parts have begun
         if i == 0:
             raise ValueError("part 0")
+        time.sleep(0.05)
         done.append(i)
 
-    before = len(done)
     with pytest.raises(ValueError, match="part 0"):
         workers.together(work, range(2))
-    finished = len(done)
-    assert finished in (before, before + 1)  # begun before the error, or never
+    assert done == [1]
 
     def late(i):
         if i == 1:

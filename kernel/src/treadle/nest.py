@@ -32,7 +32,7 @@ class _TypedKeys(_Keys):
     """The same for keys among which are numbers: 1, True and 1.0 are three keys here, though Python holds them equal."""
 
     def __eq__(self, other: object) -> bool:
-        return tuple.__eq__(self, other) is True and list(map(type, self)) == list(map(type, other))  # type: ignore[call-overload]  # a tuple
+        return isinstance(other, tuple) and tuple.__eq__(self, other) and list(map(type, self)) == list(map(type, other))
 
     def __ne__(self, other: object) -> bool:
         return not self == other

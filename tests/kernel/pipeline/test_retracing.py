@@ -150,7 +150,8 @@ def test_a_history_keeps_nothing_of_the_users_alive(tf, toy):
     gc.collect()
     assert [r() for r in alive] == [None] * 5
     assert not [o for o in gc.get_objects() if type(o) is Heavy]
-    assert "; pass an equal value" in f.explain()
+    assert causes(f)[2].startswith("argument 'thing' is <Heavy> and was (")
+    assert "; pass the same kind of value" in causes(f)[2]
 
 
 def test_many_differences_are_told_in_few_words(tf, toy):
@@ -158,7 +159,7 @@ def test_many_differences_are_told_in_few_words(tf, toy):
     for k in range(2):
         f([float(k + i) for i in range(50)], tf.constant(1.0))
     assert "numbers[2]" in causes(f)[1]
-    assert causes(f)[1].endswith("; and 47 more (0.0 ms)") or "; and 47 more (" in causes(f)[1]
+    assert "; and 47 more (" in causes(f)[1]
     assert len(causes(f)[1]) < 700
 
 

@@ -196,7 +196,7 @@ class Coded(Exception):
 
 def by_code(x):
     if x < 0:
-        raise Coded(x, text="negative")
+        raise Coded(3, text="negative")
     return x
 
 
@@ -246,8 +246,8 @@ def test_an_exception_of_a_branch_holds_what_it_holds_eagerly(f):
         with pytest.raises(type(eager.value)) as caught:
             traced(x)
         error, want = caught.value, eager.value
-        assert [str(a) for a in error.args] == [str(a) for a in want.args] or f is by_code
-        assert float(getattr(error, "code", 0)) == float(getattr(want, "code", 0))
+        assert [str(a) for a in error.args] == [str(a) for a in want.args]
+        assert getattr(error, "code", None) == getattr(want, "code", None)
         assert getattr(error, "errno", None) == getattr(want, "errno", None)
         assert repr(error.__cause__) == repr(want.__cause__)
         assert error.__notes__[:-1] == getattr(want, "__notes__", [])

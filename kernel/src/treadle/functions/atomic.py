@@ -13,7 +13,7 @@ from treadle.collector import without_collector
 from treadle.contracts.passes import PassReport
 from treadle.contracts.spec import Spec
 from treadle.eager.dispatch import require_open
-from treadle.errors import ShapeError
+from treadle.errors import ShapeError, UnimplementedError
 from treadle.functions.halves import Halves, split
 from treadle.graph.func_graph import FuncGraph
 from treadle.graph.graph import Graph, Value, inner_graphs
@@ -267,8 +267,8 @@ class AtomicFunction:
             levels.append(levels[-1].forward.halves(wanted))
         return levels
 
-    def _too_high(self, order: int) -> NotImplementedError:
-        return NotImplementedError(
+    def _too_high(self, order: int) -> UnimplementedError:
+        return UnimplementedError(
             f"{self.name}: a derivative of order {order + 1} goes through this call, and the tapes that saw it ask for derivatives up to order "
             f"{order}. Let one more GradientTape enclose the call, or differentiate inside of the function"
         )

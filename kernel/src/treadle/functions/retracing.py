@@ -257,7 +257,9 @@ def _cause(path: str, before: Any, now: Any, relaxes: bool) -> str:
                 f"argument {path!r} is the Python {now.type} {now!r} and was {before!r}; Python numbers are part of the signature, pass a tensor "
                 "(td.constant) for one trace to serve all values"
             )
-        if now.type == before.type and now.text == before.text:
+        if now.type != before.type:
+            return f"argument {path!r} is {now!r} and was {before!r}; pass the same kind of value"
+        if now.text == before.text:
             return f"argument {path!r} is another {now.type} ({now!r}) than before; pass the same object"
         return f"argument {path!r} is {now!r} and was {before!r}; pass an equal value for the trace to serve again"
     if isinstance(before, VariablePart) and isinstance(now, VariablePart):

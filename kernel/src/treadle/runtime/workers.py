@@ -1,7 +1,7 @@
 """Worker threads inside one op: work that a library does on one core is split over several.
 
-A kernel cuts its work into parts that do not touch each other; the calling thread takes the first, the workers the others, and what no worker has
-begun when the caller is done it takes too. So a busy machine costs little, and a call inside a worker waits for nobody.
+A kernel cuts its work into parts that do not touch each other, and the calling thread and the workers take them one after the other: the caller
+all of them, if no worker is free. So a call inside a worker waits for nobody.
 """
 
 from __future__ import annotations
@@ -26,7 +26,6 @@ LEAST = 1 << 19
 """Elementary operations that are worth another thread: about a tenth of a millisecond; to wake a worker takes a hundredth."""
 
 _wanted = 0
-_crew: _Crew | None = None
 
 
 def get_count() -> int:
@@ -88,7 +87,7 @@ def together(function: Callable[[P], T], parts: Sequence[P]) -> list[T]:
     if helpers < 1:
         return [function(part) for part in parts]
     job = _Job(function, parts)
-    _employ(helpers, job.help)
+    _crew.do(helpers, job.help)
     try:
         job.work()
     finally:  # also when the user interrupts: what the workers have begun must end before its arrays are used for something else
@@ -150,14 +149,6 @@ class _Job:
                 self._idle.wait()
 
 
-def _employ(helpers: int, job: Callable[[], None]) -> None:
-    """Let so many workers do a job when they are free; those that are not there yet are made."""
-    global _crew
-    if _crew is None:
-        _crew = _Crew()
-    _crew.do(helpers, job)
-
-
 class _Crew:
     """Threads that do jobs; NumPy's warnings are off in them as they are in kernels. They live as long as the process."""
 
@@ -167,7 +158,7 @@ class _Crew:
         self._size = 0
 
     def do(self, helpers: int, job: Callable[[], None]) -> None:
-        """Hand out a job to some workers."""
+        """Let so many workers do a job when they are free; those that are not there yet are made."""
         if self._size < helpers:
             self._grow(helpers)
         for _ in range(min(helpers, self._size)):
@@ -202,7 +193,8 @@ def _default() -> int:
 def _after_fork() -> None:
     """Only the forking thread lives on in the child."""
     global _crew
-    _crew = None
+    _crew = _Crew()
 
 
+_crew = _Crew()
 state.after_fork(_after_fork)

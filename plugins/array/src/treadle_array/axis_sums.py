@@ -156,16 +156,19 @@ def sums_of_runs(xp: Any, x: Any, prepare: Prepare | None = None) -> Any:
     full, left = divmod(length, RUN)
     partial = xp.empty((count, full + (left > 0), width), x.dtype)
     runs = x[:, : full * RUN].reshape(count, full, RUN, width)
-    step = full if prepare is None else max(1, BLOCK_BYTES // (count * RUN * width * x.dtype.itemsize))
 
-    def add_up(starts: range) -> None:
-        scratch = None if prepare is None else xp.empty((count, min(step, full), RUN, width), x.dtype)
-        for start in starts:
-            here = slice(start, min(start + step, starts.stop))
+    def add_up(some: slice) -> None:
+        if prepare is None:
+            xp.add.reduce(runs[:, some], axis=2, out=partial[:, some])
+            return
+        step = max(1, BLOCK_BYTES // (count * RUN * width * x.dtype.itemsize))
+        scratch = xp.empty((count, min(step, full), RUN, width), x.dtype)
+        for start in range(some.start, some.stop, step):
+            here = slice(start, min(start + step, some.stop))
             part = runs[:, here]
-            xp.add.reduce(part if prepare is None else prepare(part, scratch[:, : part.shape[1]]), axis=2, out=partial[:, here])
+            xp.add.reduce(prepare(part, scratch[:, : part.shape[1]]), axis=2, out=partial[:, here])
 
-    workers.together(add_up, workers.starts(full, step, x.size))
+    workers.together(add_up, workers.shares(full, x.size // 2 if prepare is None else x.size))
     if left:
         rest = x[:, full * RUN :]
         xp.add.reduce(rest if prepare is None else prepare(rest, None), axis=1, out=partial[:, full])

@@ -16,7 +16,7 @@ from treadle.runtime import workers
 BLOCK = 32_768
 """Elements of a block: four buffers of it in float32 fill half of a second-level cache."""
 
-_CALLS = 4
+CALLS = 4
 """Calls per element that a chain has, about: for how many threads are worth it."""
 
 _BROADCAST = 4
@@ -119,7 +119,7 @@ def elementwise(
                 else:
                     steps(*parts, part, *rest, *numbers(dtype))
 
-        workers.together(fill, workers.starts(size, length, _CALLS * size if is_heavy else 0))
+        workers.together(fill, workers.starts(size, length, CALLS * size if is_heavy else 0))
 
     return run
 
@@ -178,7 +178,7 @@ def broadcasting(xp: Any, steps: Callable[..., Any]) -> Callable[..., Any]:
                     steps(*[x.astype(xp.float32) for x in pieces], wide)
                     target[here] = wide
 
-        workers.together(fill, workers.starts(count, rows, _CALLS * result.size))
+        workers.together(fill, workers.starts(count, rows, CALLS * result.size))
         return result
 
     return run

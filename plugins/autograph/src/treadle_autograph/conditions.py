@@ -16,6 +16,7 @@ from treadle.tensor import Tensor
 from treadle.variable import Variable
 from treadle_autograph.cells import Variables
 from treadle_autograph.errors import NotStagedError
+from treadle_autograph.fstrings import Text
 from treadle_autograph.staging import Arm, branch, join, trace_arm
 from treadle_autograph.symbols import symbolic
 from treadle_autograph.values import dtype_of, is_bool, is_number
@@ -212,15 +213,9 @@ def assert_(condition: Any, message: Lazy) -> Any:
     import treadle as td
 
     text = message(None)
-    data = list(text) if isinstance(text, list | tuple) else [text] if text is not None else ["assertion failed"]
+    if isinstance(text, Text):
+        data: list[Any] = text.data
+    else:
+        data = list(text) if isinstance(text, list | tuple) else [text] if text is not None else ["assertion failed"]
     td.debugging.Assert(result, [item if isinstance(item, Tensor | Variable) else str(item) for item in data])
     return True
-
-
-def formatted(value: Any, conversion: int, how: str = "") -> Any:
-    """A replacement field of the f-string that an assertion has for a message; a tensor that has no value yet as it is, whatever the format."""
-    if symbolic(value) is not None:
-        return value
-    if conversion >= 0:
-        value = {"s": str, "r": repr, "a": ascii}[chr(conversion)](value)
-    return format(value, how)

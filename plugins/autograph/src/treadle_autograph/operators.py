@@ -5,12 +5,12 @@ from __future__ import annotations
 from treadle.errors import SymbolicTensorError
 from treadle_autograph.branches import if_stmt, resume_if
 from treadle_autograph.calls import converted, frame_reader
-from treadle_autograph.conditions import and_, assert_, chain, decided, formatted, if_exp, in_, loop_truth, not_, not_in, or_, truth
+from treadle_autograph.conditions import and_, assert_, chain, decided, if_exp, in_, loop_truth, not_, not_in, or_, truth
 from treadle_autograph.containers import added, changing, target
 from treadle_autograph.definedness import defined, read
+from treadle_autograph.fstrings import text
 from treadle_autograph.iteration import elements, is_staged, iterate
 from treadle_autograph.loops import for_stmt, resume_while, while_stmt
-from treadle_autograph.raising import text
 from treadle_autograph.tracebacks import clean
 from treadle_autograph.watching import undecided
 
@@ -27,7 +27,6 @@ __all__ = [
     "defined",
     "elements",
     "for_stmt",
-    "formatted",
     "frame_reader",
     "if_exp",
     "if_stmt",

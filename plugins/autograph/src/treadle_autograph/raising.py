@@ -20,9 +20,9 @@ from treadle.conversion import from_array
 from treadle.declare import FreeSpec, kernel, op
 from treadle.graph.source import Source, in_place_of
 from treadle.state import own_packages
-from treadle.symbolic import SymbolicTensor
 from treadle_autograph.convert import is_library
 from treadle_autograph.errors import UndefinedVariableError
+from treadle_autograph.fstrings import Text, formatted
 from treadle_autograph.symbols import symbolic
 
 _RECORDED = "__treadle_recorded__"
@@ -73,32 +73,6 @@ def recorded_in(graph: Any, error: Exception) -> Exception:
     return error
 
 
-class Text(str):
-    """An f-string with tensors in it that have no value while tracing; ``pieces`` are its parts, as ``text`` got them."""
-
-    __slots__ = ("pieces",)
-    pieces: tuple[Any, ...]
-
-
-def text(*pieces: Any) -> str:
-    """An f-string of a ``raise``.
-
-    Args:
-        *pieces: texts, and for each replacement field the value, the conversion (-1 for none) and the format.
-    """
-    made = Text("".join([piece if isinstance(piece, str) else _formatted(*piece) for piece in pieces]))
-    made.pieces = pieces
-    return made if any(not isinstance(piece, str) and symbolic(piece[0]) is not None for piece in pieces) else str(made)
-
-
-def _formatted(value: Any, conversion: int, how: str) -> str:
-    if isinstance(value, SymbolicTensor):
-        return str(value)
-    if conversion >= 0:
-        value = {"s": str, "r": repr, "a": ascii}[chr(conversion)](value)
-    return format(value, how)
-
-
 class _Place(NamedTuple):
     """Where a tensor stands in what an exception holds."""
 
@@ -126,7 +100,7 @@ def _filled(template: Any, values: list[Any]) -> Any:
     if isinstance(template, _Place):
         return values[template.number]
     if isinstance(template, _Pieces):
-        return "".join([p if isinstance(p, str) else _formatted(_filled(p[0], values), *p[1:]) for p in template.pieces])
+        return "".join([p if isinstance(p, str) else formatted(_filled(p[0], values), *p[1:]) for p in template.pieces])
     return template
 
 

@@ -217,7 +217,7 @@ class Converter:
         return [replaced(node, subject=self._expressions.convert(node.subject, quick), cases=cases)]
 
     def _assert(self, node: ast.Assert, quick: bool) -> list[Any]:
-        message = _pieces(self._expressions.convert(node.msg, False)) if node.msg is not None else located(ast.Constant(None), node)
+        message = _text(self._expressions.convert(node.msg, False)) if node.msg is not None else located(ast.Constant(None), node)
         test = call("assert_", self._expressions.convert(node.test, quick), lazy(message), at=node.test)
         return [replaced(node, test=test, msg=self._expressions.convert(node.msg, quick))]
 
@@ -419,21 +419,8 @@ def _without_not(node: ast.If) -> tuple[ast.expr, list[Any], list[Any]]:
     return node.test, node.body, node.orelse
 
 
-def _pieces(message: Any) -> Any:
-    """The message of an assertion, an f-string as the list of its pieces: the values of tensors in it are known when it fails."""
-    if not isinstance(message, ast.JoinedStr):
-        return message
-    pieces = []
-    for piece in message.values:
-        if isinstance(piece, ast.FormattedValue):
-            how = [piece.format_spec] if piece.format_spec is not None else []
-            piece = call("formatted", piece.value, located(ast.Constant(piece.conversion), piece.value), *how, at=piece.value)
-        pieces.append(piece)
-    return located(ast.List(pieces, ast.Load()), message)
-
-
 def _text(argument: Any) -> Any:
-    """An argument of an exception, an f-string as the text that its tensors give when it is raised."""
+    """An argument of an exception, or the message of an assertion: an f-string as the text that its tensors give when it is wanted."""
     if not isinstance(argument, ast.JoinedStr):
         return argument
     pieces = []

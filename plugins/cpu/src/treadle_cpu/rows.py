@@ -13,11 +13,8 @@ from typing import Any
 import numpy as np
 
 from treadle.runtime import workers
-from treadle_array.axis_sums import RUN, sums_of_runs
-from treadle_array.blocks import is_short
-
-BLOCK_BYTES = 256 * 1024
-"""Bytes of one buffer of a block."""
+from treadle_array.axis_sums import BLOCK_BYTES, RUN, sums_of_runs
+from treadle_array.blocks import CALLS, is_short
 
 FEWEST_ROWS = 8
 """A block has no fewer rows, however long they are."""
@@ -27,9 +24,6 @@ NARROW = 24
 
 FEW = 2048
 """Elements below which the fewest calls win."""
-
-_CALLS = 4
-"""Calls per element that a slice takes, about: for how many threads are worth it."""
 
 _SHORT_RUN, _LONG_RUN = 48, 4096
 """Elements of a run along columns that are too few to work on, and enough to be taken as they lie."""
@@ -141,7 +135,7 @@ def _rows(by_rows: Any, by_columns: Any, inputs: tuple[Any, ...], result: Any) -
             else:
                 by_rows(*parts, part)
 
-    workers.together(fill, workers.starts(rows, step, _CALLS * result.size))
+    workers.together(fill, workers.starts(rows, step, CALLS * result.size))
 
 
 def _planes(by_rows: Any, by_columns: Any, narrow: int, inputs: tuple[Any, ...], result: Any, axis: int) -> None:
@@ -173,4 +167,4 @@ def _planes(by_rows: Any, by_columns: Any, narrow: int, inputs: tuple[Any, ...],
             else:
                 by_columns(*parts, part)
 
-    workers.together(fill, workers.shares(len(blocks), _CALLS * result.size))
+    workers.together(fill, workers.shares(len(blocks), CALLS * result.size))

@@ -16,7 +16,7 @@ from typing import Any
 from treadle.declare import kernel
 from treadle.runtime import workers
 from treadle_array.kernels import depthwise
-from treadle_array.kernels.window import blocks, deliver, frame, geometry, scratch, seen, widened, windows
+from treadle_array.kernels.window import blocks, deliver, frame, geometry, scratch, seen, shares, widened, windows
 
 SCATTER = 4
 """Output channels per input channel of a filter from which the gradient of the input is scattered from one product."""
@@ -170,7 +170,7 @@ def _copy(xp: Any, x: Any, out: Any) -> None:
         here = (slice(None),) * axis + (part,)
         out[here] = x[here]
 
-    workers.together(fill, workers.shares(x.shape[axis], x.size) if xp.__name__ == "numpy" else [slice(None)])
+    workers.together(fill, shares(xp, x.shape[axis], x.size))
 
 
 def _collect(xp: Any, x: Any, g: Any, begin: Any, filter_sizes: Any, strides: Any, dilations: Any, groups: int) -> Any:

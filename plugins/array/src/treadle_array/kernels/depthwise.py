@@ -13,7 +13,7 @@ from math import prod
 from typing import Any, ClassVar, NamedTuple
 
 from treadle.runtime import workers
-from treadle_array.kernels.window import CACHE_BYTES, framing, items_in, seen
+from treadle_array.kernels.window import CACHE_BYTES, framing, items_in, seen, shares
 
 _AXES, _TAPS = "bcdefgh", "ijklmno"
 """Subscripts of einsum; x is a place along a row."""
@@ -42,20 +42,18 @@ def correlate(xp: Any, x: Any, w: Any, begin: Any, strides: Any, dilations: Any,
         for load, results in rows.blocks:
             convolve(load(), tiled, results)
 
-    shares = [share(*part) for part in _parts(xp, x.shape[0], counts, out.size * prod(window))]
-    workers.together(fill, shares)
-    for rows in shares:
+    parts = [share(*part) for part in _parts(xp, x.shape[0], counts, out.size * prod(window))]
+    workers.together(fill, parts)
+    for rows in parts:
         rows.release()
 
 
 def _parts(xp: Any, batch: int, counts: Any, work: int) -> list[tuple[slice, slice]]:
     """Parts of the output that are filled apart from each other, as slices of the batch and of the first spatial axis."""
     everything = slice(0, counts[0])
-    if xp.__name__ != "numpy":
-        return [(slice(0, batch), everything)]
     if batch == 1 and len(counts) > 1:
-        return [(slice(0, 1), rows) for rows in workers.shares(counts[0], work)]
-    return [(items, everything) for items in workers.shares(batch, work)]
+        return [(slice(0, 1), rows) for rows in shares(xp, counts[0], work)]
+    return [(items, everything) for items in shares(xp, batch, work)]
 
 
 def collect(xp: Any, x: Any, g: Any, begin: Any, window: Any, strides: Any, dilations: Any) -> Any:
@@ -79,11 +77,11 @@ def collect(xp: Any, x: Any, g: Any, begin: Any, window: Any, strides: Any, dila
         return total
 
     geometry = Geometry(begin, window, strides, dilations, counts, outputs)
-    shares = [Rows(xp, x[items], cotangents[items], geometry, CACHE_BYTES) for items in _sums(xp, len(g), g.size * prod(window))]
-    total, *others = workers.together(collected, shares)
+    parts = [Rows(xp, x[items], cotangents[items], geometry, CACHE_BYTES) for items in _sums(xp, len(g), g.size * prod(window))]
+    total, *others = workers.together(collected, parts)
     for other in others:
         xp.add(total, other, out=total)
-    for rows in shares:
+    for rows in parts:
         rows.release()
     return xp.add.reduce(total.reshape(*window, counts[-1], outputs), axis=len(window), dtype=x.dtype)
 

@@ -106,6 +106,11 @@ def blocks(xp: Any, batch: int, rows: int, row_bytes: int) -> Iterator[tuple[sli
             yield slice(b, min(b + images, batch)), slice(r, min(r + step, rows))
 
 
+def shares(xp: Any, count: int, work: int) -> list[slice]:
+    """``range(count)`` in as many slices as threads are worth it on the host; a card takes all at once."""
+    return workers.shares(count, work) if xp.__name__ == "numpy" else [slice(0, count)]
+
+
 def for_batches(xp: Any, x: Any, calls: int, function: Callable[[slice], None]) -> None:
     """Call a function for slices of the batch whose work stays in the cache, in whole items, several at the same time on the host.
 

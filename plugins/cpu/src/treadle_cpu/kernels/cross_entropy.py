@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from treadle.declare import kernel
+from treadle_array.axis_sums import BLOCK_BYTES
 from treadle_array.blocks import is_short
 from treadle_array.kernels.cross_entropy import like_logits
-from treadle_cpu.rows import BLOCK_BYTES, FEW, FEWEST_ROWS, NARROW, column_sum, row_max, row_starts, row_sum
+from treadle_cpu.rows import FEW, FEWEST_ROWS, NARROW, column_sum, row_max, row_starts, row_sum
 
 _ONE = {dtype: np.ones((), dtype) for dtype in map(np.dtype, ("f4", "f8"))}
 _UNSIGNED = {size: np.dtype(f"u{size}") for size in (1, 2, 4, 8)}

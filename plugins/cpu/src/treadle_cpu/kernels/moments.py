@@ -10,12 +10,12 @@ import numpy as np
 
 from treadle.declare import kernel
 from treadle.runtime import workers
-from treadle_array.axis_sums import LANES, summation
-from treadle_array.blocks import is_short
+from treadle_array.axis_sums import BLOCK_BYTES, LANES, summation
+from treadle_array.blocks import CALLS, is_short
 from treadle_array.kernels.moments import moments as array_moments
 from treadle_array.kernels.reductions import reduced_shape
 from treadle_array.kernels.statistics import reduce_variance as array_variance
-from treadle_cpu.rows import BLOCK_BYTES, FEW, NARROW, column_sum, row_sum
+from treadle_cpu.rows import FEW, NARROW, column_sum, row_sum
 
 _add_up = summation(np)
 _NARROW_COLUMNS = 48
@@ -92,7 +92,7 @@ def of_rows(x: Any) -> tuple[Any, Any]:
             else:
                 mean[here], variance[here] = _rows_at_once(part.astype(dtype, copy=False), scratch[: len(part)], count)
 
-    workers.together(fill, workers.starts(rows, step, 4 * x.size))
+    workers.together(fill, workers.starts(rows, step, CALLS * x.size))
     return mean, variance
 
 
