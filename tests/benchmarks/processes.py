@@ -80,13 +80,13 @@ def _size_of(name: str) -> int:
 def installed_size() -> list[Row]:
     """The size of our own packages, sources without bytecode, and of the whole environment."""
     ours = 0
-    for package in ("treadle", "treadle_ops", "treadle_array", "treadle_cpu", "treadle_passes"):
+    for package in ("treadle", "treadle_ops", "treadle_array", "treadle_cpu", "treadle_jit", "treadle_passes"):
         folder = Path(__import__(package).__file__).parent
         ours += sum(f.stat().st_size for f in folder.rglob("*") if f.is_file() and "__pycache__" not in f.parts)
     others = sum(_size_of(name) for name in _needed("treadle-cli", "treadle-cpu", "treadle-ops", "treadle-passes") if not name.startswith("treadle"))
     command = Path(__import__("treadle_cli").__file__).parent
     whole = ours + sum(f.stat().st_size for f in command.rglob("*.[pn]*") if "__pycache__" not in f.parts) + others
     return [
-        Row("kernel, ops, array, cpu and passes, installed", ours / 1e6, 3.0, "MB", "without bytecode"),
+        Row("kernel, ops, array, cpu, jit and passes, installed", ours / 1e6, 3.0, "MB", "without bytecode"),
         Row("what pip install treadle brings in all", whole / 1e6, None, "MB", "with NumPy, SciPy and the command's libraries"),
     ]

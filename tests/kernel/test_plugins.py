@@ -335,3 +335,49 @@ def test_a_plugin_that_keeps_the_registry_cannot_register_later(site):
         with pytest.raises(PluginError, match="the registry takes nothing now"):
             late()
     assert not host.registry.ops and not host.registry.devices and not host.registry.roles
+
+
+DEVICE = """
+from treadle.contracts.device import Device
+from treadle.hookspecs import hookimpl
+
+class ThisDevice(Device):
+    type = "{type}"
+
+@hookimpl
+def treadle_register(registry):
+    registry.add_device(ThisDevice)
+"""
+
+ADDED = """
+from treadle.declare import kernel
+from treadle.hookspecs import hookimpl
+
+@kernel("{op}")
+def computes(xp):
+    return xp.abs
+
+@hookimpl
+def treadle_register(registry):
+    registry.add_kernels(for_="{type}", module=__name__)
+"""
+
+
+def test_a_plugin_whose_name_adds_to_a_device_is_loaded_with_it(site):
+    for name, text in {"one": DEVICE, "one.fast": ADDED, "one2": DEVICE, "two": DEVICE, "two.fast": ADDED}.items():
+        module = name.replace(".", "_")
+        site.install(module, text.format(type=name.upper(), op=name), group="treadle.devices", entry=name)
+    host = site.host()
+    host.load_for_device("ONE")
+    states = {record.name: record.state for record in host.records("treadle.devices")}
+    assert states == {"one": "loaded", "one.fast": "loaded", "one2": "found", "two": "found", "two.fast": "found"}
+
+
+def test_a_plugin_that_adds_to_a_device_may_fail_without_it(site):
+    site.install("one", DEVICE.format(type="ONE"), group="treadle.devices")
+    site.install("fast", "raise ImportError('no compiler')", group="treadle.devices", entry="one.fast")
+    host = site.host()
+    with pytest.warns(PluginWarning, match="'one.fast'.*no compiler"):
+        host.load_for_device("ONE")
+    assert "ONE" in host.registry.devices
+    host.load_for_device("ONE")

@@ -11,7 +11,7 @@ import numpy
 import pytest
 
 ROOT = Path(__file__).parents[2]
-OURS = ["kernel", "plugins/ops", "plugins/array", "plugins/cpu", "plugins_passes"]
+OURS = ["kernel", "plugins/ops", "plugins/array", "plugins/cpu", "plugins/jit", "plugins_passes"]
 FIXTURES = ["plugin_good", "plugin_broken", "plugin_halfway", "plugin_taken", "plugin_other_kernel"]
 
 

@@ -22,7 +22,7 @@ from treadle.version import __version__
 
 GROUPS = ("treadle.ops", "treadle.devices", "treadle.passes", "treadle.plugins")
 CORE = "core"
-OWN = frozenset(f"treadle-{name}" for name in ("ops", "array", "cpu", "passes", "cli", "autograph", "cuda"))
+OWN = frozenset(f"treadle-{name}" for name in ("ops", "array", "cpu", "passes", "cli", "autograph", "cuda", "jit"))
 """Our own distributions: a stranger that takes the name of one of their plugins does not put them out of use."""
 
 
@@ -256,12 +256,14 @@ class Host:
             self.load(group, record.name)
 
     def load_for_device(self, device_type: str) -> None:
-        """Load device plugins until one offers ``device_type``, the one of that name first."""
-        if device_type in self.registry.devices:
-            return
-        self.load("treadle.devices", device_type.lower())
+        """Load device plugins until one offers ``device_type``, the one of that name first, and those whose names add to it, such as ``cpu.fast``."""
+        if device_type not in self.registry.devices:
+            self.load("treadle.devices", device_type.lower())
         if device_type not in self.registry.devices:
             self.load_group("treadle.devices")
+        for record in self.records("treadle.devices"):
+            if record.name.startswith(f"{device_type.lower()}."):
+                self.load("treadle.devices", record.name)
 
     def load_ops(self, namespace: str = CORE) -> PluginRecord | None:
         """Load the op plugin that owns a namespace; ``core`` is the one without a namespace of its own."""

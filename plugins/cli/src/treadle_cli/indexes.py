@@ -20,7 +20,7 @@ Written by ``make indexes``; a test keeps it fresh.
 from __future__ import annotations
 
 '''
-PACKAGES = ("treadle_ops", "treadle_array", "treadle_cpu")
+PACKAGES = ("treadle_ops", "treadle_array", "treadle_cpu", "treadle_jit")
 
 
 def modules_of(package: str) -> list[str]:

@@ -8,10 +8,10 @@ a stride would put in between. Filters that see one channel each go another way:
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from math import gcd, prod
-from typing import Any
+from typing import Any, NamedTuple
 
 from treadle.declare import kernel
 from treadle.runtime import workers
@@ -22,9 +22,29 @@ SCATTER = 4
 """Output channels per input channel of a filter from which the gradient of the input is scattered from one product."""
 
 
+class Parts(NamedTuple):
+    """Functions that do parts of a convolution, which a device may do in another way.
+
+    Attributes:
+        columns: see ``columns``.
+        correlate: of ``depthwise``.
+        collect: of ``depthwise``.
+    """
+
+    columns: Callable[..., Iterator[tuple[slice, slice, Any]]]
+    correlate: Callable[..., None]
+    collect: Callable[..., Any]
+
+
 @kernel("conv", out=True)
-def conv(xp: Any) -> Any:
-    """See the op."""
+def conv(xp: Any, parts: Parts | None = None) -> Any:
+    """See the op.
+
+    Args:
+        xp: the array module.
+        parts: what does the parts of the work, here and in the gradients.
+    """
+    parts = parts or PARTS
 
     def run(input: Any, filters: Any, *, strides: Any, padding: Any, dilations: Any, out: Any = None) -> Any:
         groups = groups_of(input.shape, filters.shape, len(strides))
@@ -32,39 +52,41 @@ def conv(xp: Any) -> Any:
         x, w = widened(xp, input), widened(xp, filters)
         direct = out is not None and out.dtype == x.dtype
         result = out if direct else xp.empty((x.shape[0], *counts, w.shape[-1]), x.dtype)
-        correlate(xp, x, w, tuple([-b for b in before]), strides, dilations, groups, result)
+        correlate(xp, x, w, tuple([-b for b in before]), strides, dilations, groups, result, parts)
         return deliver(result, input.dtype, out)
 
     return run
 
 
 @kernel("conv_backprop_input", out=True)
-def conv_backprop_input(xp: Any) -> Any:
+def conv_backprop_input(xp: Any, parts: Parts | None = None) -> Any:
     """See the op."""
+    parts = parts or PARTS
 
     def run(input_sizes: Any, filters: Any, g: Any, *, strides: Any, padding: Any, dilations: Any, out: Any = None) -> Any:
         groups = groups_of(input_sizes, filters.shape, len(strides))
         counts, before = geometry(input_sizes[1:-1], filters.shape[:-2], strides, dilations, padding)
-        _require_output(g.shape, (input_sizes[0], *counts, filters.shape[-1]))
+        require_output(g.shape, (input_sizes[0], *counts, filters.shape[-1]))
         wide, w = widened(xp, g), widened(xp, filters)
         direct = out is not None and out.dtype == wide.dtype
         result = out if direct else xp.empty(input_sizes, wide.dtype)
-        _spread(xp, wide, w, before, strides, dilations, groups, result)
+        _spread(xp, wide, w, before, strides, dilations, groups, result, parts)
         return deliver(result, g.dtype, out)
 
     return run
 
 
 @kernel("conv_backprop_filter", out=True)
-def conv_backprop_filter(xp: Any) -> Any:
+def conv_backprop_filter(xp: Any, parts: Parts | None = None) -> Any:
     """See the op."""
+    parts = parts or PARTS
 
     def run(input: Any, filter_sizes: Any, g: Any, *, strides: Any, padding: Any, dilations: Any, out: Any = None) -> Any:
         groups = groups_of(input.shape, filter_sizes, len(strides))
         counts, before = geometry(input.shape[1:-1], filter_sizes[:-2], strides, dilations, padding)
-        _require_output(g.shape, (input.shape[0], *counts, filter_sizes[-1]))
+        require_output(g.shape, (input.shape[0], *counts, filter_sizes[-1]))
         x, wide = widened(xp, input), widened(xp, g)
-        result = _collect(xp, x, wide, tuple([-b for b in before]), filter_sizes, strides, dilations, groups)
+        result = _collect(xp, x, wide, tuple([-b for b in before]), filter_sizes, strides, dilations, groups, parts)
         return deliver(result, input.dtype, out)
 
     return run
@@ -86,12 +108,17 @@ def groups_of(input_sizes: Any, filter_sizes: Any, rank: int) -> int:
     return channels // inner
 
 
-def _require_output(have: tuple[int, ...], want: tuple[int, ...]) -> None:
+def require_output(have: tuple[int, ...], want: tuple[int, ...]) -> None:
+    """Refuse a cotangent of another shape than the output.
+
+    Raises:
+        ValueError: the shapes differ.
+    """
     if have != want:
         raise ValueError(f"the cotangent has shape {have}; the output of this convolution has {want}")
 
 
-def correlate(xp: Any, x: Any, w: Any, begin: tuple[int, ...], strides: Any, dilations: Any, groups: int, out: Any) -> None:
+def correlate(xp: Any, x: Any, w: Any, begin: tuple[int, ...], strides: Any, dilations: Any, groups: int, out: Any, parts: Parts) -> None:
     """Fill ``out`` with the products of ``w`` and the windows over ``x``, the first of which starts at ``begin``; zeros are around ``x``."""
     if not out.size:
         return
@@ -100,11 +127,11 @@ def correlate(xp: Any, x: Any, w: Any, begin: tuple[int, ...], strides: Any, dil
         return
     window, counts = w.shape[:-2], out.shape[1:-1]
     if groups > 1 and w.shape[-2] == 1:
-        depthwise.correlate(xp, x, w.reshape(*window, w.shape[-1]), begin, strides, dilations, out)
+        parts.correlate(xp, x, w.reshape(*window, w.shape[-1]), begin, strides, dilations, out)
         return
     matrices = _filter_matrices(w, groups)
-    for items, rows, columns in _columns(xp, x, begin, counts, window, strides, dilations, groups):
-        xp.matmul(columns, matrices, out=_matrices(out[items, rows], groups))
+    for items, rows, met in parts.columns(xp, x, begin, counts, window, strides, dilations, groups):
+        xp.matmul(met, matrices, out=_matrices(out[items, rows], groups))
 
 
 def _matrices(x: Any, groups: int) -> Any:
@@ -119,19 +146,18 @@ def _filter_matrices(w: Any, groups: int) -> Any:
     return w.reshape(depth, -1) if groups == 1 else w.reshape(depth, groups, -1).transpose(1, 0, 2)
 
 
-def _columns(xp: Any, x: Any, begin: Any, counts: Any, window: Any, strides: Any, dilations: Any, groups: int) -> Iterator[tuple[slice, slice, Any]]:
+def columns(xp: Any, x: Any, begin: Any, counts: Any, window: Any, strides: Any, dilations: Any, groups: int) -> Iterator[tuple[slice, slice, Any]]:
     """Blocks of windows, each as slices of the batch and of the first axis, and the matrix ``(windows, taps and channels)``, or one per group.
 
     Elements that lie side by side in a window are copied together. Where these are few, and an axis has many windows, the matrix is laid out
     transposed, and elements at one place of neighbouring windows are copied together.
     """
-    if x.shape[1:-1] == counts and max(window) == max(strides) == 1 and not any(begin):
+    if is_matrix(x, begin, counts, window, strides):
         yield slice(None), slice(None), _matrices(x, groups)
         return
     rank, width = len(window), x.shape[-1] // groups
     depth = prod(window) * width
-    run = window[-1] * width if dilations[-1] == 1 else width
-    transposed = run <= 10 and counts[-1] > run
+    transposed = is_transposed(counts, window, dilations, width)
     lengths = seen(counts, window, strides, dilations)
     row_size = prod(counts[1:]) * depth * groups
     memory, current, view = None, None, None
@@ -146,20 +172,34 @@ def _columns(xp: Any, x: Any, begin: Any, counts: Any, window: Any, strides: Any
             number = block.size // (depth * groups)
             if memory is None:
                 memory = scratch(xp).take(block.size, x.dtype)
-            columns = memory[: block.size]
+            matrix = memory[: block.size]
             if transposed:
                 lead = block.ndim - 2 * rank - 1
                 batch = range(lead - 1, lead + rank)
                 block = block.transpose(*range(lead - 1), *range(lead + rank, block.ndim), *batch)
-                _copy(xp, block, columns.reshape(block.shape))
-                columns = columns.reshape(groups, depth, number).swapaxes(1, 2)
+                _copy(xp, block, matrix.reshape(block.shape))
+                matrix = matrix.reshape(groups, depth, number).swapaxes(1, 2)
             else:
-                _copy(xp, block, columns.reshape(block.shape))
-                columns = columns.reshape(groups, number, depth)
-            yield items, rows, columns[0] if groups == 1 else columns
+                _copy(xp, block, matrix.reshape(block.shape))
+                matrix = matrix.reshape(groups, number, depth)
+            yield items, rows, matrix[0] if groups == 1 else matrix
     finally:
         if memory is not None:
             scratch(xp).give(memory)
+
+
+def is_matrix(x: Any, begin: Any, counts: Any, window: Any, strides: Any) -> bool:
+    """Whether the elements are the windows."""
+    return x.shape[1:-1] == counts and max(window) == max(strides) == 1 and not any(begin)
+
+
+def is_transposed(counts: Any, window: Any, dilations: Any, width: int) -> bool:
+    """Whether the few elements that lie side by side in a window make the matrix be laid out transposed."""
+    run = window[-1] * width if dilations[-1] == 1 else width
+    return run <= 10 and counts[-1] > run
+
+
+PARTS = Parts(columns, depthwise.correlate, depthwise.collect)
 
 
 def _copy(xp: Any, x: Any, out: Any) -> None:
@@ -173,23 +213,23 @@ def _copy(xp: Any, x: Any, out: Any) -> None:
     workers.together(fill, shares(xp, x.shape[axis], x.size))
 
 
-def _collect(xp: Any, x: Any, g: Any, begin: Any, filter_sizes: Any, strides: Any, dilations: Any, groups: int) -> Any:
+def _collect(xp: Any, x: Any, g: Any, begin: Any, filter_sizes: Any, strides: Any, dilations: Any, groups: int, parts: Parts) -> Any:
     """The gradient with respect to the filters: the products of all windows with the cotangents of what they gave."""
     window, inner, outer = filter_sizes[:-2], filter_sizes[-2], filter_sizes[-1]
     if not x.size or not g.size:
         return xp.zeros(filter_sizes, x.dtype)
     if groups > 1 and inner == 1:
-        return depthwise.collect(xp, x, g, begin, window, strides, dilations).reshape(filter_sizes)
+        return parts.collect(xp, x, g, begin, window, strides, dilations).reshape(filter_sizes)
     total = None
-    for items, rows, columns in _columns(xp, x, begin, g.shape[1:-1], window, strides, dilations, groups):
-        part = xp.matmul(columns.swapaxes(-1, -2), _matrices(g[items, rows], groups))
+    for items, rows, met in parts.columns(xp, x, begin, g.shape[1:-1], window, strides, dilations, groups):
+        part = xp.matmul(met.swapaxes(-1, -2), _matrices(g[items, rows], groups))
         total = part if total is None else xp.add(total, part, out=total)
     if groups > 1:
         total = xp.ascontiguousarray(total.transpose(1, 0, 2))
     return total.reshape(*window, inner, outer)
 
 
-def _spread(xp: Any, g: Any, w: Any, before: Any, strides: Any, dilations: Any, groups: int, out: Any) -> None:
+def _spread(xp: Any, g: Any, w: Any, before: Any, strides: Any, dilations: Any, groups: int, out: Any, parts: Parts) -> None:
     """Fill ``out`` with the gradient with respect to the input, by the way that copies less."""
     if not out.size:
         return
@@ -197,13 +237,13 @@ def _spread(xp: Any, g: Any, w: Any, before: Any, strides: Any, dilations: Any, 
     if not g.size or not w.size:
         out[...] = 0
     elif groups > 1 and inner == 1:
-        _by_remainders(xp, g, w, before, strides, dilations, w.shape[-1], out)
+        _by_remainders(xp, g, w, before, strides, dilations, w.shape[-1], out, parts)
     elif width >= SCATTER * inner:
         _by_scattering(xp, g, w, before, strides, dilations, groups, out)
     else:
         rank = w.ndim - 2
         turned = w.reshape(*w.shape[:-1], groups, width).transpose(*range(rank), rank + 2, rank + 1, rank)
-        _by_remainders(xp, g, turned.reshape(*w.shape[:-2], width, groups * inner), before, strides, dilations, groups, out)
+        _by_remainders(xp, g, turned.reshape(*w.shape[:-2], width, groups * inner), before, strides, dilations, groups, out, parts)
 
 
 def _by_scattering(xp: Any, g: Any, w: Any, before: Any, strides: Any, dilations: Any, groups: int, out: Any) -> None:
@@ -242,7 +282,7 @@ def _by_scattering(xp: Any, g: Any, w: Any, before: Any, strides: Any, dilations
     scratch(xp).give(memory)
 
 
-def _by_remainders(xp: Any, g: Any, turned: Any, before: Any, strides: Any, dilations: Any, groups: int, out: Any) -> None:
+def _by_remainders(xp: Any, g: Any, turned: Any, before: Any, strides: Any, dilations: Any, groups: int, out: Any, parts: Parts) -> None:
     """Convolutions of ``g``, one for the elements of each remainder modulo the strides.
 
     Element ``a`` of the input met tap ``i`` of window ``o`` where ``o * stride + i * dilation == a + before``. For the elements of one
@@ -258,7 +298,7 @@ def _by_remainders(xp: Any, g: Any, turned: Any, before: Any, strides: Any, dila
         begin, taps, steps = zip(*plans, strict=True)
         part = xp.ascontiguousarray(turned[taps])
         result = out if dense else xp.empty((*target.shape[:-1], part.shape[-1]), g.dtype)
-        correlate(xp, g, part, begin, (1,) * len(steps), steps, groups, result)
+        correlate(xp, g, part, begin, (1,) * len(steps), steps, groups, result, parts)
         if not dense:
             target[...] = _sum_of_multiplier(result, out.shape[-1])
 

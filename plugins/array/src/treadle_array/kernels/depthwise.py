@@ -149,7 +149,7 @@ class Geometry(NamedTuple):
         """The view ``(batch, *counts[:-1], *window, counts[-1] * outputs)`` of a frame."""
         window, strides, counts = self.window, self.strides, self.counts
         if self.outputs > x.shape[-1]:
-            x = _repeated(xp, x, self.outputs // x.shape[-1])
+            x = repeated(xp, x, self.outputs // x.shape[-1])
         *steps, step, channel = x.strides
         if strides[-1] == 1:
             tap = step * self.dilations[-1]
@@ -205,7 +205,7 @@ class Frame:
         return self._geometry.windows(self._xp, self._memory[:items]) if self._view is None else self._view[:items]
 
 
-def _repeated(xp: Any, x: Any, multiplier: int) -> Any:
+def repeated(xp: Any, x: Any, multiplier: int) -> Any:
     """Every channel as often as it has outputs."""
     result = xp.empty((*x.shape, multiplier), x.dtype)
     for i in range(multiplier):

@@ -1,0 +1,1 @@
+"""Kernels for the device type CPU, one module per subject."""
