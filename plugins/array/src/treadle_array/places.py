@@ -52,15 +52,16 @@ def of_coordinates(xp: Any, indices: Any, shape: tuple[int, ...], ignore: bool) 
         ignore: pass over coordinates out of range; their places are 0.
 
     Returns:
-        ``(M,)`` int64, and ``(M,)`` bool or None.
+        ``(M,)`` int32 if the indices are so and it is wide enough, else int64; and ``(M,)`` bool or None.
 
     Raises:
         IndexOutOfRangeError: a coordinate is out of range; it is named.
     """
     rows = indices.reshape(math.prod(indices.shape[:-1]), len(shape))
     places, bad = None, None
+    dtype = xp.int32 if indices.dtype == xp.int32 and math.prod(shape) < 1 << 31 else xp.int64
     for k, size in enumerate(shape):
-        column = rows[:, k].astype(xp.int64)
+        column = rows[:, k].astype(dtype)
         if reaches_out(column, size):
             wrong = (column < 0) | (column >= size)
             bad = wrong if bad is None else bad | wrong

@@ -23,23 +23,25 @@ def accumulator(xp: Any, dtype: Any) -> Any:
     return xp.dtype(xp.int32 if dtype.kind == "i" else xp.uint32 if dtype.kind == "u" else xp.float32)
 
 
-def add_rows(xp: Any, target: Any, index: Any, rows: Any) -> None:
-    """Add ``rows[k]`` to ``target[index[k]]`` for every k, in place.
+def add_rows(xp: Any, target: Any, index: Any, rows: Any, *, negate: bool = False) -> None:
+    """Add ``rows[k]`` to ``target[index[k]]`` for every k, in place; or subtract them.
 
     Args:
         xp: the array module.
         target: ``(N, M)``, C-contiguous, of an accumulator's dtype, not complex.
         index: ``(K,)``, integers in ``[0, N)``.
         rows: ``(K, M)`` of the dtype of ``target``.
+        negate: subtract, which no array of bools can.
     """
     count, width = rows.shape
+    combine = xp.subtract if negate else xp.add
     if target.dtype.kind == "b":
         target.reshape(-1)[spread(xp, index, width)[rows.reshape(-1)]] = True
     elif width >= WIDE > count:
         for place, row in zip(index.tolist(), rows, strict=True):
-            target[place] += row
+            combine(target[place], row, out=target[place])
     else:
-        xp.add.at(target.reshape(-1), spread(xp, index, width), rows.reshape(-1))
+        combine.at(target.reshape(-1), spread(xp, index, width), rows.reshape(-1))
 
 
 def spread(xp: Any, index: Any, width: int) -> Any:
@@ -64,17 +66,17 @@ def sum_rows(xp: Any, index: Any, rows: Any, count: int, summer: Summer = sums_o
     return summer(xp, index, rows, count) if wide == dtype else summer(xp, index, rows.astype(wide), count).astype(dtype)
 
 
-def added_rows(xp: Any, target: Any, index: Any, rows: Any) -> Any:
-    """``target`` with rows added; written into if its dtype needs no accumulator of its own."""
+def added_rows(xp: Any, target: Any, index: Any, rows: Any, *, negate: bool = False) -> Any:
+    """``target`` with rows added, or subtracted; written into if its dtype needs no accumulator of its own."""
     dtype = target.dtype
     if dtype.kind == "c":
         real = target.real.dtype
-        add_rows(xp, target.view(real), index, rows.view(real))
+        add_rows(xp, target.view(real), index, rows.view(real), negate=negate)
         return target
     wide = accumulator(xp, dtype)
     if wide == dtype:
-        add_rows(xp, target, index, rows)
+        add_rows(xp, target, index, rows, negate=negate)
         return target
     total = target.astype(wide)
-    add_rows(xp, total, index, rows.astype(wide))
+    add_rows(xp, total, index, rows.astype(wide), negate=negate)
     return total.astype(dtype)

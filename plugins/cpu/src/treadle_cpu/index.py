@@ -26,6 +26,7 @@ KERNELS: dict[str, tuple[str, ...]] = {
         "l2_loss",
     ),
     "treadle_cpu.kernels.matrix_functions": (
+        "expm",
         "logm",
         "sqrtm",
     ),

@@ -36,8 +36,9 @@ def _matrix(x: Any) -> tuple[tuple[int, ...], int, int]:
 
 
 def _check_band(k: Band, rows: int, columns: int) -> None:
-    if any(not (-rows < d < columns or d == 0) for d in k):
-        raise ValueError(f"the diagonals {k} are out of bounds of {rows} rows and {columns} columns")
+    for d in k:
+        if not (-rows < d < columns or d == 0):
+            raise ValueError(f"the diagonals {k} are out of bounds of {rows} rows and {columns} columns")
 
 
 @kernel("diag_part")
@@ -50,7 +51,7 @@ def diag_part(xp: Any) -> Any:
         if padding.ndim:
             raise ValueError(f"padding_value must be a scalar, not of shape {padding.shape}")
         if k[0] == k[1]:
-            return xp.array(xp.diagonal(x, k[0], -2, -1), order="C")
+            return x.diagonal(k[0], -2, -1).copy()
         where, exists = _layout(rows, columns, k, align)
         flat = x.reshape((*lead, rows * columns))
         if not flat.size:

@@ -9,17 +9,22 @@ from treadle.declare import kernel
 from treadle_array.places import of_coordinates, require_in_range, with_axis
 from treadle_array.row_sums import Summer, sum_rows, sums_of_rows
 
+_BLOCK = 8192
+"""Indices that are widened at a time."""
+
 
 @kernel("gather")
 def gather(xp: Any) -> Any:
     """See the op."""
+    on_host = xp.__name__ == "numpy"
 
     def run(params: Any, indices: Any, *, axis: int, batch_dims: int) -> Any:
         at = axis if 0 <= axis < params.ndim else with_axis(axis, params.ndim)
         size = params.shape[at]
         require_in_range(indices, size)
         if not batch_dims:
-            return params.take(indices, at)
+            is_widened = on_host and params.ndim == 1 and indices.size > 2 * _BLOCK and indices.itemsize < 8
+            return _elements(xp, params, indices) if is_widened else params.take(indices, at)
         batch = _batch(params.shape, indices, at, batch_dims)
         width = math.prod(params.shape[at + 1 :])
         rows = _rows(xp, params.shape, indices, at, batch)
@@ -27,6 +32,15 @@ def gather(xp: Any) -> Any:
         return result.reshape((*params.shape[:at], *indices.shape[batch:], *params.shape[at + 1 :]))
 
     return run
+
+
+def _elements(xp: Any, params: Any, indices: Any) -> Any:
+    """Elements at indices that are known to be in range; these are widened by blocks, as ``take`` would make a whole array of them."""
+    result = xp.empty(indices.shape, params.dtype)
+    flat, target = indices.reshape(-1), result.reshape(-1)
+    for start in range(0, indices.size, _BLOCK):
+        params.take(flat[start : start + _BLOCK].astype(xp.int64), 0, target[start : start + _BLOCK], mode="wrap")
+    return result
 
 
 def _batch(shape: tuple[int, ...], indices: Any, axis: int, batch_dims: int) -> int:

@@ -10,7 +10,7 @@ from math import factorial
 from typing import Any
 
 from treadle.declare import kernel
-from treadle_array.matrices import back, square, widened
+from treadle_array.matrices import square, widened
 
 _REACH = {3: 1.495585217958292e-2, 5: 2.539398330063230e-1, 7: 9.504178996162932e-1, 9: 2.097847961257068, 13: 5.371920351148152}
 """Degree of the approximant to the norm up to which it is exact to double precision."""
@@ -31,8 +31,7 @@ def expm(xp: Any) -> Any:
     def run(input: Any) -> Any:
         if not square(input).size:
             return input.copy()
-        a = widened(xp, input)
-        a = a.astype(xp.complex128 if a.dtype.kind == "c" else xp.float64)
+        a = in_double(xp, input)
         norms = xp.abs(a).sum(axis=-2).max(axis=-1)
         finite = xp.where(xp.isfinite(norms), norms, 0)
         largest = float(finite.max())
@@ -44,9 +43,15 @@ def expm(xp: Any) -> Any:
             result = squared if a.ndim == 2 else xp.where((squarings > i)[..., None, None], squared, result)
         if not bool(xp.isfinite(norms).all()):
             result = xp.where(xp.isfinite(norms)[..., None, None], result, xp.nan)
-        return back(xp, result, input) if input.dtype.itemsize == 2 else result.astype(input.dtype)
+        return result.astype(input.dtype, order="C", copy=False)
 
     return run
+
+
+def in_double(xp: Any, input: Any) -> Any:
+    """Matrices in double precision."""
+    wide = widened(xp, input)
+    return wide.astype(xp.complex128 if wide.dtype.kind == "c" else xp.float64)
 
 
 def _approximant(xp: Any, a: Any, degree: int) -> Any:

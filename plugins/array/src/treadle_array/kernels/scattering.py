@@ -39,12 +39,12 @@ def scatter_nd_with(xp: Any, summer: Summer) -> Any:
 
 
 def scatter_add_with(xp: Any, adder: Callable[..., Any], negate: bool) -> Any:
-    """The kernel of tensor_scatter_nd_add and tensor_scatter_nd_sub with a way to add rows: ``(xp, target, index, rows) -> target``."""
+    """The kernel of tensor_scatter_nd_add and tensor_scatter_nd_sub with a way to add rows, as ``added_rows`` is one."""
 
     def run(tensor: Any, indices: Any, updates: Any, *, ignore: bool) -> Any:
         places, rows, count = _updates(xp, indices, updates, tensor.shape, 0, ignore)
         target = tensor.copy().reshape(count, rows.shape[1])
-        return adder(xp, target, places, xp.negative(rows) if negate else rows).reshape(tensor.shape)
+        return adder(xp, target, places, rows, negate=negate).reshape(tensor.shape)
 
     return run
 
@@ -87,7 +87,7 @@ def scatter_extreme_with(xp: Any, combine_at: Callable[[Any, Any, Any], None]) -
         places, rows, _ = _updates(xp, indices, updates, tensor.shape, 0, ignore)
         wide = accumulator(xp, tensor.dtype)
         result = tensor.astype(wide)
-        combine_at(result.reshape(-1), spread(xp, places, rows.shape[1]), rows.reshape(-1).astype(wide))
+        combine_at(result.reshape(-1), spread(xp, places, rows.shape[1]), rows.reshape(-1).astype(wide, copy=False))
         return result if wide == tensor.dtype else result.astype(tensor.dtype)
 
     return run

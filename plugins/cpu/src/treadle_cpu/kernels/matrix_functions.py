@@ -1,14 +1,41 @@
-"""Square roots and logarithms of matrices by SciPy."""
+"""Exponentials, square roots and logarithms of matrices by SciPy."""
 
 from __future__ import annotations
 
+import math
 import warnings
 from typing import Any
 
 import numpy as np
 
 from treadle.declare import kernel
+from treadle_array.kernels.matrix_functions import expm as expm_of_array
+from treadle_array.kernels.matrix_functions import in_double
 from treadle_array.matrices import back, square, widened
+
+_FEW, _WIDE = 4, 48
+"""Up to so many matrices, and from so many columns on, SciPy's exponential of one after the other beats an approximant of all together."""
+
+
+@kernel("expm")
+def expm(xp: Any) -> Any:
+    """See the op; computed in double precision."""
+    together = expm_of_array(xp)
+
+    def run(input: Any) -> Any:
+        if not square(input).size or (math.prod(input.shape[:-2]) > _FEW and input.shape[-1] < _WIDE):
+            return together(input)
+        from scipy.linalg import expm as exponential
+
+        wide = in_double(xp, input)
+        finite = xp.isfinite(wide).all(axis=(-2, -1), keepdims=True)
+        if bool(finite.all()):
+            result = exponential(wide)
+        else:
+            result = xp.where(finite, exponential(xp.where(finite, wide, 0)), xp.nan)
+        return result.astype(input.dtype, order="C", copy=False)
+
+    return run
 
 
 def _each(function: Any, input: Any) -> Any:

@@ -46,9 +46,10 @@ def _add_in_order(xp: Any, sums: Any, index: Any, rows: Any) -> None:
     sums[places.take(first)] = rows.take(first, 0)
 
 
-def added_rows(xp: Any, target: Any, index: Any, rows: Any) -> Any:
+def added_rows(xp: Any, target: Any, index: Any, rows: Any, *, negate: bool = False) -> Any:
     """See ``treadle_array.row_sums.added_rows``; the sums of the rows are added to the target once."""
-    return xp.add(target, sum_rows(xp, index, rows, target.shape[0], sums_of_rows))
+    combine = xp.subtract if negate else xp.add
+    return combine(target, sum_rows(xp, index, rows, target.shape[0], sums_of_rows))
 
 
 @kernel("gather_grad")
