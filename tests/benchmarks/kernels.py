@@ -1,9 +1,9 @@
 """Measure every kernel against the best plain NumPy or SciPy expression with the same results: ``python tests/benchmarks/kernels.py [name...]``.
 
-Both run in turn in one process, and the results are compared first. As hundreds of lines take minutes, and the machine may have more to do than this,
-the rounds are short, and the figure is the ratio of the rounds that were disturbed least. A line that misses its limit is measured again at once, and
-after all others, as a shared machine has seconds in which its cores are slow to pass data to each other; its best figure stands. Names choose ops by a part of
-theirs.
+Both run in turn in one process, over the same memory, and the results are compared first. As hundreds of lines take minutes, and the machine may have
+more to do than this, the rounds are short, and the figure is the ratio of the rounds that were disturbed least. A line that misses its limit is
+measured again at once, and after all others, as a shared machine has seconds in which its cores are slow to pass data to each other; its best figure
+stands. Names choose ops by a part of theirs.
 """
 
 from __future__ import annotations
