@@ -381,3 +381,16 @@ def test_a_plugin_that_adds_to_a_device_may_fail_without_it(site):
         host.load_for_device("ONE")
     assert "ONE" in host.registry.devices
     host.load_for_device("ONE")
+
+
+def test_a_plugin_may_give_up_later(site):
+    site.install("one", DEVICE.format(type="ONE"), group="treadle.devices")
+    site.install("fast", ADDED.format(type="ONE", op="x"), group="treadle.devices", entry="one.fast")
+    host = site.host()
+    host.load_for_device("ONE")
+    with pytest.warns(PluginWarning, match=r"goes on without plugin 'one.fast' \(fake-fast 1.0\), which failed: OSError: no such processor"):
+        host.registry.give_up("one.fast", OSError("no such processor"))
+    assert host.record("treadle.devices", "one.fast").state == "failed" and "ONE" in host.registry.devices
+    assert not host.registry._pending
+    with settings.override(strict=True), pytest.raises(PluginError, match=r"'one'.*useless"):
+        host.registry.give_up("one", OSError("useless"))

@@ -268,7 +268,7 @@ def _holds(dtype: DType, kind: type) -> bool:
 def _of_numpy(array: np.ndarray[Any, Any], wanted: DType | None, hint: DType | None) -> np.ndarray[Any, Any]:
     own = from_numpy.get(array.dtype) or as_dtype(array.dtype)
     target = wanted or hint
-    if target is None or target is own:
+    if target is None or target is own or (wanted is None and not _keeps_integers(array, own, target)):
         return array if array.dtype.isnative else array.astype(own.numpy)
     compatible = target.kind != "b" and own.kind != "b" and _KIND_ORDER[own.kind] <= _KIND_ORDER[target.kind]
     if not compatible:
@@ -279,6 +279,13 @@ def _of_numpy(array: np.ndarray[Any, Any], wanted: DType | None, hint: DType | N
         )
     with np.errstate(all="ignore"):
         return array.astype(target.numpy)
+
+
+def _keeps_integers(array: np.ndarray[Any, Any], own: DType, target: DType) -> bool:
+    """Whether all of an array of integers is in the range of another integer dtype; True for anything else."""
+    if not (own.is_integer and target.is_integer) or (own.min >= target.min and own.max <= target.max) or not array.size:
+        return True
+    return bool(array.min() >= target.min and array.max() <= target.max)
 
 
 def _pack(value: Any, dtype: DType | None) -> Any:

@@ -299,16 +299,21 @@ class Registry:
                 except (KeyboardInterrupt, GeneratorExit):
                     raise
                 except BaseException as error:  # a plugin may call sys.exit while importing
-                    self._withdraw(pending.plugin)
-                    self.contain(pending.plugin, error)
+                    self.give_up(pending.plugin, error)
 
-    def _withdraw(self, plugin: str) -> None:
-        """Take back everything that a plugin registered."""
-        for table in (self.ops, self.names, self.devices, self.passes, self.roles, *self.kernels.values()):
-            for name in [name for name, entry in table.items() if entry.plugin == plugin]:
-                del table[name]
-        self._pending = [pending for pending in self._pending if pending.plugin != plugin]
-        self.invalidate()
+    def give_up(self, plugin: str, error: BaseException) -> None:
+        """Take back everything that a plugin registered, as it turns out to be of no use here, and report why.
+
+        Raises:
+            PluginError: failures of plugins are to be exceptions.
+        """
+        with self._lock:
+            for table in (self.ops, self.names, self.devices, self.passes, self.roles, *self.kernels.values()):
+                for name in [name for name, entry in table.items() if entry.plugin == plugin]:
+                    del table[name]
+            self._pending = [pending for pending in self._pending if pending.plugin != plugin]
+            self.invalidate()
+        self.contain(plugin, error)
 
     def _import_kernels(self, pending: KernelModule) -> None:
         importlib.import_module(pending.module)

@@ -86,3 +86,14 @@ def test_channels_that_differ_are_refused(refuses):
         td.nn.separable_conv2d(x[..., :2], w, np.ones((2, 1, 2, 1), np.float32), [1, 1, 1, 1], "SAME")
     with pytest.raises(InvalidArgumentError, match="4 sizes"):
         td.nn.depthwise_conv2d_backprop_filter(x, [2, 2, 4], x, [1, 1, 1, 1], "SAME")
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_part_of_the_output_may_lie_in_the_padding_alone(threads):
+    td.config.threading.set_intra_op_parallelism_threads(threads)
+    try:
+        x, w = td.ones([1, 4, 64, 64]), td.ones([3, 3, 64, 1])
+        y = td.nn.depthwise_conv2d(x, w, [1] * 4, [[0, 0], [0, 64], [0, 0], [0, 0]])
+        assert y.shape == (1, 66, 62, 64) and float(y[0, 0, 0, 0]) == 9.0 and not np.any(y[0, 4:])
+    finally:
+        td.config.threading.set_intra_op_parallelism_threads(0)

@@ -234,3 +234,46 @@ def test_a_spec_of_indexed_slices_is_a_value():
     assert spec.is_compatible_with(td.IndexedSlices([[1.0, 2.0]], [0], [4, 2]))
     assert not spec.is_compatible_with(td.constant(1.0))
     assert spec.value_type is td.IndexedSlices
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int32, np.uint32, np.int64, np.uint64])
+def test_many_elements_at_indices_of_any_dtype(dtype):
+    x, indices = np.arange(120, dtype=np.float32), np.random.default_rng(0).integers(0, 120, (3, 20_000)).astype(dtype)
+    np.testing.assert_array_equal(td.gather(x, indices), x[indices])
+    indices[2, 7] = 120
+    with pytest.raises(td.errors.InvalidArgumentError, match=r"indices\[2,7\] = 120"):
+        td.gather(x, indices)
+
+
+def test_coordinates_into_sizes_that_no_int32_holds():
+    nothing = td.zeros([0, 2**31])
+    assert td.gather_nd(nothing, np.zeros((0, 2), np.int32)).shape == (0,)
+    assert td.scatter_nd(np.zeros((0, 2), np.int32), np.zeros(0, np.float32), [0, 2**40]).shape == (0, 2**40)
+    with pytest.raises(td.errors.InvalidArgumentError, match=r"\[1, 2\]"):
+        td.gather_nd(nothing, np.array([[1, 2]], np.int32))
+
+
+FAR = np.array([5, 2**32 + 1])
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x: td.gather(x, FAR),
+        lambda x: td.gather(x, [FAR[1]]),
+        lambda x: td.gather(x, np.uint32([2**32 - 1])),
+        lambda x: td.gather_nd(x, FAR[:, None]),
+        lambda x: td.scatter_nd(FAR[:, None], [1.0, 2.0], [7]),
+        lambda x: td.tensor_scatter_nd_add(x, FAR[:, None], [1.0, 2.0]),
+        lambda x: td.math.unsorted_segment_sum([1.0, 2.0], FAR, 7),
+        lambda x: td.nn.embedding_lookup(x[:, None], FAR),
+        lambda x: td.dynamic_partition(x[:2], FAR, 6),
+        lambda x: td.nn.sparse_softmax_cross_entropy_with_logits(FAR, [[1.0] * 7] * 2),
+    ],
+)
+def test_wide_integers_of_numpy_are_never_cut(call):
+    x = td.range(7.0)
+    for run in (call, td.function(call)):
+        with pytest.raises(td.errors.InvalidArgumentError):
+            run(x)
+    assert td.one_hot(FAR, 7).numpy().sum(1).tolist() == [1.0, 0.0]

@@ -454,6 +454,34 @@ def test_functions_of_matrices(dtype):
     check_gradients(L.sqrtm, s)
 
 
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "complex64"])
+@pytest.mark.parametrize("shape", [(3, 3), (4, 5, 5), (9, 5, 5), (60, 60), (2, 50, 50), (0, 4, 4), (2, 0, 0)])
+def test_exponentials_of_short_floats_are_those_in_double_precision(dtype, shape):
+    kind = getattr(td, dtype)
+    wide = normal(*shape, dtype="complex128" if dtype == "complex64" else "float64") / max(1, shape[-1])
+    a = td.cast(wide, kind)
+    got, want = L.expm(a), L.expm(td.cast(a, wide.dtype))
+    assert got.dtype == kind and got.shape == shape
+    np.testing.assert_allclose(td.cast(got, wide.dtype), want, rtol=float(np.finfo(np.float32).eps) if kind.size >= 4 else 0.01, atol=1e-6)
+
+
+@pytest.mark.parametrize("columns", [10, 48])
+def test_exponentials_keep_their_digits_where_entries_are_large(columns):
+    a = np.triu(20.0 * np.random.default_rng(1).normal(size=(columns, columns)), 1)  # nilpotent: the series ends
+    exact, term = np.eye(columns, dtype=np.longdouble), np.eye(columns, dtype=np.longdouble)
+    for k in range(1, columns):
+        term = term @ a.astype(np.longdouble) / k
+        exact = exact + term
+    assert np.abs(L.expm(a).numpy() - exact).max() <= 1e-12 * np.abs(exact).max()
+
+
+def test_exponentials_beyond_the_range_are_infinite_and_others_in_the_batch_are_right():
+    a = np.zeros((3, 2, 2), np.float32)
+    a[0], a[1, 0, 0] = 3e38, np.nan
+    got = L.expm(a).numpy()
+    assert np.isinf(got[0]).all() and np.isnan(got[1]).all() and (got[2] == np.eye(2)).all()
+
+
 def test_real_matrices_without_a_real_root_give_nan():
     assert np.isnan(L.sqrtm([[-1.0, 0.0], [0.0, -4.0]]).numpy()).all()
     assert np.isnan(L.expm([[np.nan, 0.0], [0.0, 1.0]]).numpy()).all()

@@ -323,8 +323,15 @@ def find_kernel_row(op: Op, device: Any, dtype: DType | None) -> Any:
         entry = rows.get(place_)
         if entry is None or (place_ == "array" and device.array_module is None):
             continue
-        if entry.value.dtypes is None or dtype is None or dtype.name in entry.value.dtypes:
-            return entry.value
+        try:
+            kernel = entry.value
+        except PluginError as error:
+            if place_ == "array" or "array" not in rows or device.array_module is None:
+                raise
+            registry.give_up(entry.plugin, error)
+            continue
+        if kernel.dtypes is None or dtype is None or dtype.name in kernel.dtypes:
+            return kernel
     present = (
         ", ".join(f"{where} ({'*' if e.value.dtypes is None else ', '.join(sorted(e.value.dtypes))})" for where, e in sorted(rows.items())) or "none"
     )

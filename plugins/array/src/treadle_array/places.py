@@ -59,7 +59,8 @@ def of_coordinates(xp: Any, indices: Any, shape: tuple[int, ...], ignore: bool) 
     """
     rows = indices.reshape(math.prod(indices.shape[:-1]), len(shape))
     places, bad = None, None
-    dtype = xp.int32 if indices.dtype == xp.int32 and math.prod(shape) < 1 << 31 else xp.int64
+    fits = max(*shape, math.prod(shape), 1) < 1 << 31
+    dtype = xp.int32 if fits and indices.dtype == xp.int32 else xp.int64
     for k, size in enumerate(shape):
         column = rows[:, k].astype(dtype)
         if reaches_out(column, size):

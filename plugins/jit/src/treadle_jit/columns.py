@@ -10,9 +10,6 @@ from treadle_array.kernels import convolution
 from treadle_array.kernels.window import BLOCK_BYTES, blocks, scratch
 from treadle_jit import windows
 
-_LEAST_CHANNELS = 8
-"""Fewer would leave most of a vector empty."""
-
 
 def columns(xp: Any, x: Any, begin: Any, counts: Any, window: Any, strides: Any, dilations: Any, groups: int) -> Iterator[tuple[slice, slice, Any]]:
     """Blocks of windows, as ``convolution.columns`` gives them, with the same elements in the same order."""
@@ -21,11 +18,10 @@ def columns(xp: Any, x: Any, begin: Any, counts: Any, window: Any, strides: Any,
     item_bytes = prod(counts) * depth * x.itemsize
     if (
         groups > 1
-        or channels < _LEAST_CHANNELS
         or convolution.is_matrix(x, begin, counts, window, strides)
         or (len(counts) == 1 and item_bytes > BLOCK_BYTES)
         or convolution.is_transposed(counts, window, dilations, channels)
-        or not windows.takes(window, len(x) * prod(counts) * depth, x)
+        or not windows.takes(window, channels, len(x) * prod(counts) * depth, (begin, strides, dilations), x)
     ):
         yield from convolution.columns(xp, x, begin, counts, window, strides, dilations, groups)
         return

@@ -15,7 +15,7 @@ from treadle_jit import windows
 def correlate(xp: Any, x: Any, w: Any, begin: Any, strides: Any, dilations: Any, out: Any) -> None:
     """Fill ``out`` with the products of filters ``(*window, outputs)`` and the windows over ``x``; the outputs of a channel are neighbours."""
     window = w.shape[:-1]
-    if windows.takes(window, out.size * prod(window), x, w, out):
+    if windows.takes(window, out.shape[-1], out.size * prod(window), (begin, strides, dilations), x, w, out):
         windows.fill_weighted(_one_each(xp, x, w), w, out, window, begin, strides, dilations)
     else:
         depthwise.correlate(xp, x, w, begin, strides, dilations, out)
@@ -23,7 +23,7 @@ def correlate(xp: Any, x: Any, w: Any, begin: Any, strides: Any, dilations: Any,
 
 def collect(xp: Any, x: Any, g: Any, begin: Any, window: Any, strides: Any, dilations: Any) -> Any:
     """The gradient with respect to the filters, ``(*window, outputs)``."""
-    if windows.takes(window, g.size * prod(window), x, g):
+    if windows.takes(window, g.shape[-1], g.size * prod(window), (begin, strides, dilations), x, g):
         return windows.products_with(xp, _one_each(xp, x, g), g, window, begin, strides, dilations)
     return depthwise.collect(xp, x, g, begin, window, strides, dilations)
 

@@ -25,26 +25,43 @@ def compiled(module: ir.Module, name: str) -> Callable[..., None]:
     Returns:
         A function of addresses and integers.
     """
-    module.triple = target().triple
+    host, cpu, features = _host()
+    module.triple = binding.get_process_triple()
     parsed = binding.parse_assembly(str(module))
     parsed.verify()
-    _keep_variables_in_registers(parsed)
-    engine = binding.create_mcjit_compiler(parsed, target())
-    engine.finalize_object()
+    target = host.create_target_machine(cpu=cpu, features=features, opt=2)
+    _keep_variables_in_registers(parsed, target)
+    engine = binding.create_mcjit_compiler(parsed, target)  # which owns the module and the target from here on
     _engines.append(engine)
+    engine.finalize_object()
     kinds = [ctypes.c_void_p if isinstance(a.type, ir.PointerType) else ctypes.c_int64 for a in module.get_global(name).args]
     return ctypes.CFUNCTYPE(None, *kinds)(engine.get_function_address(name))
 
 
+def check() -> None:
+    """Compile a function and call it.
+
+    Raises:
+        OSError: the system lets no process run what it has written.
+        RuntimeError: LLVM cannot compile for this processor.
+    """
+    binding.check_jit_execution()
+    module = ir.Module("check")
+    function = ir.Function(module, ir.FunctionType(ir.VoidType(), []), "check")
+    ir.IRBuilder(function.append_basic_block()).ret_void()
+    compiled(module, "check")()
+
+
+@cache
 def register_bytes() -> int:
     """The bytes of a vector register."""
     features = binding.get_host_cpu_features()
     return 64 if features.get("avx512f") else 32 if features.get("avx2") else 16
 
 
-def _keep_variables_in_registers(module: Any) -> None:
+def _keep_variables_in_registers(module: Any, target: Any) -> None:
     """The one pass that modules need: their loops are written as they are to run, and the whole pipeline would double the time of compiling."""
-    builder = binding.create_pass_builder(target(), binding.create_pipeline_tuning_options())
+    builder = binding.create_pass_builder(target, binding.create_pipeline_tuning_options())
     passes = binding.create_new_function_pass_manager()
     passes.add_sroa_pass()
     for function in module.functions:
@@ -53,13 +70,9 @@ def _keep_variables_in_registers(module: Any) -> None:
 
 
 @cache
-def target() -> Any:
-    """What modules are compiled for.
-
-    Raises:
-        RuntimeError: LLVM does not know this processor.
-    """
+def _host() -> tuple[Any, str, str]:
+    """LLVM's back end for this process, and the name and the features of the processor."""
     binding.initialize_native_target()
     binding.initialize_native_asmprinter()
     host = binding.Target.from_triple(binding.get_process_triple())
-    return host.create_target_machine(cpu=binding.get_host_cpu_name(), features=binding.get_host_cpu_features().flatten(), opt=2)
+    return host, binding.get_host_cpu_name(), binding.get_host_cpu_features().flatten()

@@ -7,7 +7,6 @@ zeros take their place. Results are numbered by rows ``(batch, height)``, so tha
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import cache
 from typing import Any, NamedTuple
 
 from llvmlite import ir
@@ -19,7 +18,6 @@ from treadle_jit.place import Place
 _NUMBERS = ["first_row", "last_row", "channels", *(f"{field}_{axis}" for axis in ("h", "w") for field in Place._fields)]
 
 
-@cache
 def weighted_sum(is_double: bool, window: tuple[int, int]) -> Callable[..., None]:
     """A function that fills rows of ``out`` with the sum over the taps of ``x`` times ``weights``, tap by tap from zero.
 
@@ -38,7 +36,6 @@ def weighted_sum(is_double: bool, window: tuple[int, int]) -> Callable[..., None
     return loops.compiled()
 
 
-@cache
 def sum_of_planes(is_double: bool) -> Callable[..., None]:
     """A function that fills rows of ``out`` with a sum over the taps, each of which has channels of its own in ``x``.
 
@@ -56,7 +53,6 @@ def sum_of_planes(is_double: bool) -> Callable[..., None]:
     return loops.compiled()
 
 
-@cache
 def unfolded(is_double: bool) -> Callable[..., None]:
     """A function that fills rows of ``out (batch, count, count, taps, channels)`` with what the taps meet in ``x``.
 
@@ -73,7 +69,6 @@ def unfolded(is_double: bool) -> Callable[..., None]:
     return loops.compiled()
 
 
-@cache
 def products(is_double: bool, window: tuple[int, int]) -> Callable[..., None]:
     """A function that adds to ``out (taps, channels)`` what every tap of ``x`` meets times ``g``, summed over rows.
 

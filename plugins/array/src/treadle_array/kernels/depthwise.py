@@ -201,7 +201,8 @@ class Frame:
     def load(self, part: Any) -> Any:
         """The windows of some items, after these have been copied in."""
         items = len(part)
-        self._inner[:items] = part
+        if part.size:  # else all of the frame lies in the padding
+            self._inner[:items] = part
         return self._geometry.windows(self._xp, self._memory[:items]) if self._view is None else self._view[:items]
 
 

@@ -29,8 +29,10 @@ def geometry(
     """How many windows there are per axis, and how many elements of padding come before the first element.
 
     Raises:
-        ValueError: a window is empty, or larger than what it slides over.
+        ValueError: a window is empty, or larger than what it slides over; a stride or a dilation is not positive.
     """
+    if min(*strides, *dilations, 1) < 1:
+        raise ValueError(f"strides {list(strides)} and dilations {list(dilations)} must be 1 or more")
     counts, before = [], []
     for axis, (size, length, stride, dilation) in enumerate(zip(sizes, window, strides, dilations, strict=True)):
         extent = (length - 1) * dilation + 1

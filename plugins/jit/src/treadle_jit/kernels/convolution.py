@@ -35,32 +35,33 @@ def conv_backprop_input(xp: Any) -> Any:
 
     def run(input_sizes: Any, filters: Any, g: Any, *, strides: Any, padding: Any, dilations: Any, out: Any = None) -> Any:
         sizes = tuple(input_sizes)
-        if not _is_scattered(sizes, filters, g, strides):
-            return otherwise(input_sizes, filters, g, strides=strides, padding=padding, dilations=dilations, out=out)
-        counts, before = geometry(sizes[1:-1], filters.shape[:-2], strides, dilations, padding)
-        convolution.require_output(g.shape, (sizes[0], *counts, filters.shape[-1]))
-        result = xp.empty(sizes, g.dtype) if out is None else out
-        _scatter(xp, g, filters, before, dilations, result)
-        return result
+        if len(sizes) == filters.ndim == g.ndim == len(strides) + 2 and sizes[-1] == filters.shape[-2]:
+            counts, before = geometry(sizes[1:-1], filters.shape[:-2], strides, dilations, padding)
+            arrays = (g, filters) if out is None else (g, filters, out)
+            if g.shape == (sizes[0], *counts, filters.shape[-1]) and _is_summed(arrays, strides, (before, dilations)):
+                result = xp.empty(sizes, g.dtype) if out is None else out
+                _sum_planes(xp, g, filters, before, dilations, result)
+                return result
+        return otherwise(input_sizes, filters, g, strides=strides, padding=padding, dilations=dilations, out=out)
 
     return run
 
 
-def _is_scattered(sizes: tuple[int, ...], filters: Any, g: Any, strides: Any) -> bool:
-    """Whether planes are added up, which is for windows that move by one, over all channels."""
+def _is_summed(arrays: tuple[Any, ...], strides: Any, steps: Any) -> bool:
+    """Whether planes are added up, which is for windows that move by one, over all channels; the first arrays are the cotangents and the filters."""
+    g, filters = arrays[:2]
     *window, inner, outer = filters.shape
-    planes = g[:1].size // max(1, outer) * prod(window) * inner
+    plane = g[:1].size // max(1, outer) * inner
     return (
         max(strides) == 1
-        and len(sizes) == len(filters.shape) == len(g.shape) == len(strides) + 2
-        and sizes[-1] == inner <= _WIDER * outer
+        and inner <= _WIDER * outer
         and prod(window) > 1
-        and planes * g.itemsize <= BLOCK_BYTES
-        and windows.takes(window, prod(sizes) * prod(window), g, filters)
+        and plane * prod(window) * g.itemsize <= BLOCK_BYTES
+        and windows.takes(window, inner, len(g) * plane * prod(window), steps, *arrays)
     )
 
 
-def _scatter(xp: Any, g: Any, filters: Any, before: Any, dilations: Any, out: Any) -> None:
+def _sum_planes(xp: Any, g: Any, filters: Any, before: Any, dilations: Any, out: Any) -> None:
     """Fill ``out`` with the sum of what each window hands to its elements."""
     *window, inner, outer = filters.shape
     matrix = filters.reshape(-1, outer).T
