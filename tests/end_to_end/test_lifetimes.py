@@ -138,3 +138,16 @@ def test_many_calls_and_gradients_leave_no_objects():
 
     work(20)
     assert work(200) - work(20) < 20
+
+
+def test_what_a_tape_keeps_for_one_shape_is_not_taken_for_another():
+    from treadle.registry import registry
+
+    registry.op("qr").reads.clear()
+    for shape in ((1, 1), (1, 2), (2, 1), (3, 2), (2, 3), (1, 1)):
+        a = td.constant(np.arange(1.0, 1 + shape[0] * shape[1]).reshape(shape))
+        with td.GradientTape() as tape:
+            tape.watch(a)
+            r = td.linalg.qr(a).r
+        td.testing.check_gradient(lambda a: td.linalg.qr(a).r, a.numpy())
+        assert tape.gradient(r, a).shape == shape

@@ -1,7 +1,8 @@
 """Turning Python numbers, nested lists and NumPy arrays into tensors, by TensorFlow's rules.
 
-Python ints become int32 (int64 where they do not fit), floats float32, complex numbers complex128, bools bool; NumPy values keep their dtype. A
-wanted dtype is met by Python numbers that it can hold and by NumPy values of the same or a lower kind. Arrays handed in are copied.
+Python ints become int32 (int64 where they do not fit), floats float32, complex numbers complex128, bools bool; NumPy values keep their dtype, but not
+inside a list. A wanted dtype is met by Python numbers that it can hold and by NumPy values, which are cast. Bools are 1 and 0 where numbers are wanted.
+Arrays handed in are copied.
 """
 
 from __future__ import annotations
@@ -175,13 +176,30 @@ def _of_sequence(value: Any, wanted: DType | None, hint: DType | None) -> np.nda
             raise ValueError(f"a nested list that is not rectangular cannot become a tensor: {error}") from None
         if array.dtype == object:
             raise _unconvertible(value)
-        return _of_numpy(array, wanted, hint)
+        return _of_mixed(array, leaves, wanted, hint)
     if bool in kinds and len(kinds) > 1:
         raise DTypeError(f"bools and numbers are mixed in {value!r}; a tensor has one dtype. Use td.cast on a bool tensor, or int(...)")
     kind = complex if complex in kinds else float if float in kinds else int if int in kinds else bool
     if not leaves:
         return np.zeros(shape, (wanted or hint or dtypes.float32).numpy)
     return _of_numbers(value, leaves, kind, wanted, hint, shape)
+
+
+def _of_mixed(array: np.ndarray[Any, Any], leaves: list[Any], wanted: DType | None, hint: DType | None) -> np.ndarray[Any, Any]:
+    """A nested list with NumPy's numbers or arrays in it: as of Python's, but floats are as wide as the first one, as in TensorFlow."""
+    kinds = {leaf.dtype.kind if isinstance(leaf, np.ndarray | np.generic) else np.dtype(type(leaf)).kind for leaf in leaves}
+    if "b" in kinds and len(kinds) > 1:
+        raise DTypeError("bools and numbers are mixed in a list; a tensor has one dtype. Use td.cast on a bool tensor, or int(...)")
+    if not kinds <= set("biufc"):
+        return _of_numpy(array, wanted, hint)
+    if wanted is None and (hint is None or not _keeps_integers(array, from_numpy[array.dtype], hint)):
+        if array.dtype.kind == "f":
+            own = getattr(leaves[0], "dtype", None)
+            return array.astype(own if own is not None and own.kind == "f" else np.float32)
+        if array.dtype.kind in "iu" and _keeps_integers(array, from_numpy[array.dtype], dtypes.int32):
+            return array.astype(np.int32)
+        return array.astype(np.complex128) if array.dtype.kind == "c" else array
+    return _of_numpy(array, wanted, hint)
 
 
 def _measure(value: Any, leaves: list[Any]) -> tuple[int, ...] | None:
@@ -213,7 +231,7 @@ def _measure(value: Any, leaves: list[Any]) -> tuple[int, ...] | None:
 
 
 def _of_numbers(value: Any, leaves: Any, kind: type, wanted: DType | None, hint: DType | None, shape: tuple[int, ...] = ()) -> np.ndarray[Any, Any]:
-    if wanted is None and hint is not None and _holds(hint, kind):
+    if wanted is None and hint is not None and (kind is bool or _holds(hint, kind)):
         wanted = hint
     if wanted is None:
         if kind is int:
@@ -228,7 +246,7 @@ def _of_numbers(value: Any, leaves: Any, kind: type, wanted: DType | None, hint:
                 ) from None
         with np.errstate(all="ignore"):
             return np.array(value, {float: np.float32, complex: np.complex128, bool: np.bool_}[kind])
-    if not _holds(wanted, kind):
+    if not _holds(wanted, kind) and kind is not bool:
         shown = repr(value) if len(repr(value)) < 60 else repr(value)[:57] + "..."
         raise DTypeError(f"Cannot convert {shown} (Python {kind.__name__}) to a tensor of dtype {wanted.name}. Use td.cast, or a value of that kind.")
     if kind is int and wanted.is_integer:
@@ -270,10 +288,9 @@ def _of_numpy(array: np.ndarray[Any, Any], wanted: DType | None, hint: DType | N
     target = wanted or hint
     if target is None or target is own or (wanted is None and not _keeps_integers(array, own, target)):
         return array if array.dtype.isnative else array.astype(own.numpy)
-    compatible = target.kind != "b" and own.kind != "b" and _KIND_ORDER[own.kind] <= _KIND_ORDER[target.kind]
-    if not compatible:
-        if wanted is None:
-            return array
+    if wanted is None and (target.is_bool or _KIND_ORDER[own.kind] > _KIND_ORDER[target.kind]):
+        return array
+    if own.kind == "c" and target.kind != "c":
         raise DTypeError(
             f"Cannot convert a NumPy {own.name} value to a tensor of dtype {target.name}. Use td.cast on the tensor, or .astype on the array."
         )

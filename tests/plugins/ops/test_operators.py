@@ -64,3 +64,20 @@ def test_bits_of_floats_are_refused(name, refuses):
 @pytest.mark.parametrize("name", ARITHMETIC)
 def test_a_float_beside_integers_is_refused(name, refuses):
     refuses(TypeError, lambda x: getattr(operator, name)(x, 1.5), np.array([1], np.int32))
+
+
+@pytest.mark.parametrize("trace", [False, True])
+def test_bools_of_python_and_numpy_are_numbers_beside_numbers(trace):
+    def run(f, *args):
+        return (td.function(f) if trace else f)(*args).numpy().tolist()
+
+    x, k = td.constant([1.0, 2.0]), td.constant([1, 2])
+    mask = np.array([True, False])
+    assert run(lambda x: x * mask, x) == run(lambda x: mask * x, x) == [1.0, 0.0]
+    assert run(lambda x: x + True, x) == [2.0, 3.0] and run(lambda x: td.subtract(x, [True, False]), x) == [0.0, 2.0]
+    assert run(lambda k: k == True, k) == [True, False]  # noqa: E712 - the comparison is meant
+    assert run(lambda x: td.where(mask, x, False), x) == [1.0, 0.0]
+    assert run(lambda x: td.stack([x, mask]), x) == [[1.0, 2.0], [1.0, 0.0]]
+    for refused in (lambda: x + td.constant([True, False]), lambda: td.gather(x, True), lambda: td.constant([True]) + 1):
+        with pytest.raises(TypeError):
+            refused()

@@ -584,3 +584,86 @@ def test_a_parameter_may_be_annotated_with_the_spec_of_an_array():
 
     assert [stack(growing(*rows)).shape[0] for rows in ([[1.0]], [[1.0], [2.0]])] == [1, 2]
     assert stack.experimental_get_tracing_count() == 1
+
+
+def filled_by_for(x):
+    n = td.shape(x)[0]
+    ta = td.TensorArray(td.float32, size=n)
+    for i in td.range(n):
+        ta = ta.write(i, x[i])
+    return ta
+
+
+def filled_by_while_loop(x):
+    n = td.shape(x)[0]
+    return td.while_loop(lambda i, ta: i < n, lambda i, ta: (i + 1, ta.write(i, x[i])), [0, td.TensorArray(td.float32, size=n)])[1]
+
+
+def filled_in_branches(x):
+    n = td.shape(x)[0]
+    ta = td.TensorArray(td.float32, size=n)
+    for i in td.range(n):
+        if i > 1:
+            ta = ta.write(i, x[i])
+        else:
+            ta = ta.scatter([i], x[i : i + 1] * 2.0)
+    return ta
+
+
+def swapped(x):
+    n = td.shape(x)[0]
+    a, b = td.TensorArray(td.float32, size=n), td.TensorArray(td.float32, size=n).unstack(x)
+    for _ in td.range(2 * (n // 2)):
+        a, b = b, a
+    return b
+
+
+@pytest.mark.parametrize("fill", [filled_by_for, filled_by_while_loop, filled_in_branches, swapped])
+def test_what_was_written_in_a_loop_has_a_known_shape(fill):
+    shapes = []
+
+    @td.function(input_signature=[td.TensorSpec([None, 4, 2])])
+    def f(x):
+        ta = fill(x)
+        shapes.extend([ta.element_shape, ta.stack().shape, ta.concat().shape])
+        return ta.stack()
+
+    assert f(td.ones([5, 4, 2])).shape == (5, 4, 2)
+    assert [s.as_list() for s in shapes] == [[4, 2], [None, 4, 2], [None, 2]]
+
+
+def test_of_what_is_not_known_in_a_loop_nothing_is_said():
+    shapes = []
+
+    @td.function(input_signature=[td.TensorSpec([None, None, 2]), td.TensorSpec([3])])
+    def f(x, y):
+        ragged = td.TensorArray(td.float32, size=3, infer_shape=False)
+        partly = td.TensorArray(td.float32, size=0, dynamic_size=True)
+        for i in td.range(3):
+            ragged = ragged.write(i, y[: i + 1])
+            partly = partly.write(i, x[i])
+        shapes.extend([ragged.element_shape, partly.element_shape])
+        return ragged.concat(), partly.stack()
+
+    assert f(td.ones([3, 4, 2]), td.ones([3]))[0].shape == (6,)
+    assert shapes[0].rank is None and shapes[1].as_list() == [None, 2]
+
+
+def test_a_function_that_is_called_for_two_arrays_mixes_nothing_up():
+    shapes = []
+
+    @td.function
+    def last(ta, x):
+        return ta.write(0, x)
+
+    @td.function(input_signature=[td.TensorSpec([2]), td.TensorSpec([3])])
+    def f(x, y):
+        a = last(td.TensorArray(td.float32, size=1), x)
+        b = last(td.TensorArray(td.float32, size=1), y)
+        both = last(last(td.TensorArray(td.float32, size=1), x), x)
+        shapes.extend([a.element_shape, b.element_shape, both.element_shape])
+        return a.stack(), b.stack(), both.stack()
+
+    f(td.ones([2]), td.ones([3]))
+    assert [s.as_list() if s.rank is not None else None for s in shapes[:2]] == [[2], [3]]
+    assert shapes[2].rank is None or shapes[2].as_list() == [2]

@@ -57,12 +57,12 @@ class _Watched(GradientContext):
 
 
 def reads_of(op: Op, inputs: Any, tensors: list[Any], outputs: list[Any], attrs: dict[str, Any], needs: list[int]) -> Reads:
-    """What the gradient of this call reads for the inputs that need one; remembered per dtypes, ranks and attributes."""
+    """What the gradient of this call reads for the inputs that need one; remembered per dtypes, ranks, sizes of 1, and attributes."""
     if not op.reads_content:
         return _nothing(len(tensors), len(outputs))
     try:
         key = (
-            tuple([(t._key, t._buffer.ndim, not n) for t, n in zip(tensors, needs, strict=True)]),
+            tuple([(t._key, _ones(s) if 1 in (s := t._buffer.shape) else len(s), not n) for t, n in zip(tensors, needs, strict=True)]),
             tuple([len(i) if type(i) is list else i for i in inputs if type(i) in (tuple, list)]),
             *attrs.values(),
         )
@@ -72,6 +72,11 @@ def reads_of(op: Op, inputs: Any, tensors: list[Any], outputs: list[Any], attrs:
     if known is None:
         known = op.reads[key] = _find_out(op, inputs, tensors, outputs, attrs, needs)
     return known
+
+
+def _ones(shape: tuple[int, ...]) -> tuple[bool, ...]:
+    """Where a shape is 1: all but the rank that a trace knows of it."""
+    return tuple([size == 1 for size in shape])
 
 
 @cache

@@ -69,6 +69,8 @@ def convert_inputs(op: Op, args: tuple[Any, ...]) -> list[Any]:
             converted.append(given if LOCAL.graph is not None else to_host(given, op, declared.name))
             continue
         wanted = hint if declared.kind == "tensor" else _HINTS[declared.kind]
+        if declared.kind == "index" and _is_bool(given):
+            wanted = None
         if declared.sequence:
             if isinstance(given, Tensor) or not hasattr(given, "__iter__"):
                 raise DTypeError(f"{op.name}: the argument {declared.name!r} must be a list of tensors, not {type(given).__name__}")
@@ -82,6 +84,13 @@ def convert_inputs(op: Op, args: tuple[Any, ...]) -> list[Any]:
         if hint is None and declared.kind == "tensor":
             hint = next((t.dtype for t in flat(converted[-1:])), None)
     return converted
+
+
+def _is_bool(value: Any) -> bool:
+    """True for bools and lists of them, which are no indices."""
+    while isinstance(value, list | tuple) and value:
+        value = value[0]
+    return type(value) is bool or getattr(value, "dtype", None) == np.bool_
 
 
 def first_dtype(op: Op, args: tuple[Any, ...]) -> DType | None:

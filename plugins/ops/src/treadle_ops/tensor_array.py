@@ -22,6 +22,7 @@ from treadle.symbolic import SymbolicTensor
 from treadle.tensor import Tensor
 from treadle.user_warnings import warn
 from treadle_ops.arguments import integers_argument
+from treadle_ops.element_shapes import element_shape
 from treadle_ops.tensor_lists import (
     UNKNOWN,
     tensor_list_concat,
@@ -487,7 +488,11 @@ def _take_apart(array: TensorArray) -> tuple[list[Any], Form]:
 
 def _put_together(form: Form, children: list[Any]) -> TensorArray:
     made: TensorArray = object.__new__(TensorArray)
-    made._start(form, children[0], TensorShape(form.dims))
+    flow, shape = children[0], TensorShape(form.dims)
+    if form.infer and isinstance(flow, SymbolicTensor) and not shape.is_fully_defined():
+        found = element_shape(flow.value)
+        shape = shape.merge_with(found) if shape.is_compatible_with(found) else shape
+    made._start(form, flow, shape)
     return made
 
 
