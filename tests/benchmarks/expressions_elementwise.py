@@ -113,6 +113,7 @@ OF_TWO: dict[str, tuple[Any, ...]] = {
     "squared_difference": (-2, 2, lambda x, y: np.square(x - y)),
     "divide_no_nan": (0.5, 3, lambda x, y: np.where(y == 0, np.float32(0), x / y), lambda x, y: np.divide(x, y, out=np.zeros_like(x), where=y != 0)),
     "multiply_no_nan": (0.5, 3, lambda x, y: np.where(y == 0, np.float32(0), x * y)),
+    "slope_product": (0.5, 3, lambda x, y: np.where(y == 0, np.float32(0), x * y)),
     "xdivy": (0.5, 3, lambda x, y: np.where(x == 0, np.float32(0), x / y)),
     "xlogy": (0.5, 3, lambda x, y: np.where(x == 0, np.float32(0), x * np.log(y)), special.xlogy),
     "xlog1py": (0.5, 3, lambda x, y: np.where(x == 0, np.float32(0), x * np.log1p(y)), special.xlog1py),

@@ -1,8 +1,8 @@
 """Turning Python numbers, nested lists and NumPy arrays into tensors, by TensorFlow's rules.
 
 Python ints become int32 (int64 where they do not fit), floats float32, complex numbers complex128, bools bool; NumPy values keep their dtype, but not
-inside a list. A wanted dtype is met by Python numbers that it can hold and by NumPy values, which are cast. Bools are 1 and 0 where numbers are wanted.
-Arrays handed in are copied.
+inside a list. A wanted dtype is met by Python numbers that it can hold and by NumPy values, which are cast. Where numbers are wanted, bools are 1 and
+0. Arrays handed in are copied.
 """
 
 from __future__ import annotations

@@ -409,10 +409,10 @@ def per_image_standardization(image: Any) -> Tensor:
     What they are divided by is never below ``1 / sqrt(number of elements)``, so that a constant image gives zeros.
 
     Args:
-        image: ``(..., height, width, channels)``, floating or integer.
+        image: ``(..., height, width, channels)``, any dtype.
 
     Returns:
-        The shape of ``image``; float16 for float16, else float32.
+        The shape of ``image``, float32.
 
     Raises:
         ShapeError: the rank is less than 3.

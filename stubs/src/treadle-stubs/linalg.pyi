@@ -548,13 +548,13 @@ def normalize(tensor: Any, ord: Any = 'euclidean', axis: Any = None, name: str |
     """A tensor scaled to norm 1, and the norm that it had.
 
     Args:
-        tensor: any shape, floating or complex.
+        tensor: any shape, floating or complex; integers too where the norm takes them.
         ord: as for ``td.norm``.
         axis: as for ``td.norm``.
         name: ignored.
 
     Returns:
-        The tensor divided by its norm, and the norm with the axes reduced kept.
+        The tensor divided by its norm, as ``td.divide`` does, and the norm with the axes reduced kept.
 
     Raises:
         ValueError: ``ord`` or ``axis`` is another one.

@@ -21,7 +21,7 @@ def dct(input: Any, type: int = 2, n: int | None = None, axis: int = -1, norm: s
         ``(..., n)`` of the dtype of ``input``.
 
     Raises:
-        ValueError: there is no such type or norm, ``n`` is less than 1, or type 1 is of fewer than 2 samples.
+        ValueError: there is no such type or norm, ``n`` is less than 1, or type 1 is of fewer than 2 samples, of which ``n`` may leave one.
         NotImplementedError: ``axis`` is another one.
         DTypeError: the input has another dtype.
 
@@ -211,7 +211,7 @@ def idct(input: Any, type: int = 2, n: int | None = None, axis: int = -1, norm: 
         ``(..., n)`` of the dtype of ``input``.
 
     Raises:
-        ValueError: there is no such type or norm, ``n`` is less than 1, or type 1 is of fewer than 2 samples.
+        ValueError: there is no such type or norm, ``n`` is less than 1, or type 1 is of fewer than 2 samples, of which ``n`` may leave one.
         NotImplementedError: ``axis`` is another one.
         DTypeError: the input has another dtype.
 
@@ -354,7 +354,8 @@ def inverse_stft_window_fn(frame_step: Any, forward_window_fn: Any = ..., name: 
         name: ignored.
 
     Returns:
-        A function of a frame's length and a dtype: a window of that length, such that its products with the forward window, a step apart, sum to 1.
+        A function of a frame's length and a dtype: a window of that length, such that its products with the forward window, a step apart, sum to 1;
+        0 where all that the forward window has a step apart is 0.
 
     Sources:
         TensorFlow ``tf.signal.inverse_stft_window_fn``.

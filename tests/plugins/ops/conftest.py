@@ -19,6 +19,19 @@ def traced_with(fn, tensors, shape_of):
 
 
 @pytest.fixture
+def shape_while_tracing():
+    """The shapes of a function's results, tuples with None for what is unknown, where only these shapes of its arguments are known."""
+
+    def shapes(fn, *shapes, dtypes=None):
+        specs = [td.TensorSpec(shape, dtype) for shape, dtype in zip(shapes, dtypes or ["float32"] * len(shapes), strict=True)]
+        results = td.function(fn, input_signature=specs, autograph=False).get_concrete_function().structured_outputs
+        found = [None if t.shape.rank is None else tuple(t.shape.as_list()) for t in leaves(results)]
+        return found[0] if len(found) == 1 else found
+
+    return shapes
+
+
+@pytest.fixture
 def every_mode():
     """Run a function in every mode, check that all agree bit for bit, and give back its results as NumPy arrays.
 

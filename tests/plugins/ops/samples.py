@@ -138,6 +138,7 @@ ELEMENTWISE: dict[str, tuple[float, float, dict[str, Any]]] = {
     "leaky_relu_grad",
     "sigmoid_grad",
     "tanh_grad",
+    "slope_product",
     "sigmoid_cross_entropy",
 )
 def _(name: str) -> list[Sample]:

@@ -159,3 +159,43 @@ def test_what_is_not_floating_is_refused(refuses):
 
 def test_aliases_are_one_object():
     assert td.nn.swish is td.nn.silu
+
+
+@pytest.mark.parametrize("activation", [td.nn.relu, td.nn.relu6, td.nn.leaky_relu, td.nn.crelu])
+def test_the_second_gradient_of_a_product_between_kinks_is_zeros(every_mode, activation):
+    def second(x, w):
+        with td.GradientTape(persistent=True) as outer:
+            outer.watch([x, w])
+            with td.GradientTape() as inner:
+                inner.watch(w)
+                y = td.reduce_sum(activation(x @ w))
+            slope = inner.gradient(y, w)
+        return outer.gradient(slope, w), outer.gradient(slope, x)
+
+    rng = np.random.default_rng(8)
+    along_w, along_x = every_mode(second, rng.standard_normal((4, 3)), rng.standard_normal((3, 2)), rank=False)
+    np.testing.assert_array_equal(along_w, np.zeros((3, 2)))
+    assert along_x.any()
+
+
+@pytest.mark.parametrize("activation", [td.nn.relu, td.nn.relu6, td.nn.leaky_relu])
+def test_a_first_gradient_makes_no_zeros(activation):
+    @td.function(autograph=False)
+    def slope(x):
+        with td.GradientTape() as tape:
+            tape.watch(x)
+            y = activation(x)
+        return tape.gradient(y, x)
+
+    ops = {node.op.name for node in slope.get_concrete_function(td.TensorSpec([None, 3])).graph.nodes}
+    assert not any("zeros" in name for name in ops)
+
+
+def test_the_hessian_of_a_relu_is_zeros_and_that_of_its_square_is_not():
+    @td.function(autograph=False)
+    def both(x):
+        return td.hessians(td.reduce_sum(td.nn.relu(x)), x) + td.hessians(td.reduce_sum(td.square(td.nn.relu(x))), x)
+
+    flat, curved = both(td.constant([-1.0, 2.0]))
+    np.testing.assert_array_equal(flat, np.zeros((2, 2)))
+    np.testing.assert_array_equal(curved, [[0, 0], [0, 2]])

@@ -140,3 +140,10 @@ def test_what_does_not_fit_is_refused(refuses):
     refuses(InvalidArgumentError, lambda p, z: dense(p, z, axis=2), logits, logits)
     with pytest.raises(ValueError, match="both"):
         dense(None, logits)
+
+
+def test_labels_make_the_number_of_rows_known(shape_while_tracing):
+    loss = td.nn.softmax_cross_entropy_with_logits
+    assert shape_while_tracing(loss, [4, None], [None, 5]) == (4,)
+    assert shape_while_tracing(loss, [1, 5], [None, 5]) == (None,)
+    assert shape_while_tracing(lambda x, y: loss(x, y, axis=0), [None, 5], [4, None]) == (5,)

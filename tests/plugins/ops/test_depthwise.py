@@ -76,7 +76,7 @@ def test_a_separable_convolution_is_the_two_in_a_row(every_mode, check_linear):
 
 def test_channels_that_differ_are_refused(refuses):
     x, w = np.ones((1, 4, 4, 4), np.float32), np.ones((2, 2, 2, 1), np.float32)
-    with pytest.raises(ShapeError, match="the channels of the input and those that the filters are for, 4 and 2,"):
+    with pytest.raises(ShapeError, match="the channels that the filters are for and those of the input, 2 and 4,"):
         td.nn.depthwise_conv2d(x, w, [1, 1, 1, 1], "SAME")
     refuses(ShapeError, lambda x, w: td.nn.depthwise_conv2d(x, w, [1, 1, 1, 1], "SAME"), x[..., :3], w)
     refuses(ShapeError, lambda x, w: td.nn.depthwise_conv2d(x, w, [1, 1, 1, 1], "SAME"), x, w[0])
@@ -97,3 +97,12 @@ def test_a_part_of_the_output_may_lie_in_the_padding_alone(threads):
         assert y.shape == (1, 66, 62, 64) and float(y[0, 0, 0, 0]) == 9.0 and not np.any(y[0, 4:])
     finally:
         td.config.threading.set_intra_op_parallelism_threads(0)
+
+
+def test_the_channels_of_the_input_make_those_of_the_filters_known(shape_while_tracing):
+    def conv(x, w):
+        return td.nn.depthwise_conv2d(x, w, [1, 1, 1, 1], "SAME")
+
+    assert shape_while_tracing(conv, [None, None, None, 3], [None, None, None, 2]) == (None, None, None, 6)
+    assert shape_while_tracing(conv, [None, None, None, None], [2, 2, 3, 2]) == (None, None, None, 6)
+    assert shape_while_tracing(conv, None, [2, 2, None, 2]) == (None, None, None, None)

@@ -135,6 +135,10 @@ def test_wrong_resizing_is_refused(refuses):
     refuses(InvalidArgumentError, lambda x: td.image.resize(x, [2, 0]), x, match="1 or more")
     refuses(InvalidArgumentError, lambda x: td.image.resize(x, [2, 2], "cubic"), x, match="methods")
     refuses(InvalidArgumentError, lambda x: td.image.resize_with_pad(x, 0, 2), x, match="target_height")
+    for empty in (np.zeros((1, 4, 0, 1)), np.zeros((1, 0, 4, 1)), np.zeros((1, 0, 0, 1))):
+        for method in ("bilinear", "nearest"):
+            refuses(InvalidArgumentError, lambda x, m=method: td.image.resize(x, [9, 11], m, preserve_aspect_ratio=True), empty, match="1 or more")
+            refuses(InvalidArgumentError, lambda x, m=method: td.image.resize_with_pad(x, 9, 11, m), empty, match="1 or more")
 
 
 # ---------------------------------------------------------------------- geometry
@@ -283,6 +287,26 @@ def test_differences_between_neighbours(every_mode):
         np.testing.assert_allclose(edges[..., i], want, atol=1e-12)
 
 
+@pytest.mark.parametrize("fit", [td.image.resize_with_pad, td.image.resize_with_crop_or_pad])
+def test_the_size_that_images_are_framed_to_is_known_while_tracing(shape_while_tracing, fit):
+    assert shape_while_tracing(lambda x: fit(x, 8, 9), [None, None, 3]) == (8, 9, 3)
+    assert shape_while_tracing(lambda x: fit(x, 8, 9), [None, None, None, 3]) == (None, 8, 9, 3)
+    assert shape_while_tracing(lambda x, n: fit(x, n, 9), [2, 5, 6, None], [], dtypes=["float32", "int32"]) == (2, None, 9, None)
+
+
+def test_the_sizes_that_are_known_of_cropped_images_stay_known(shape_while_tracing):
+    assert shape_while_tracing(lambda x: td.image.central_crop(x, 0.5), [None, None, 3]) == (None, None, 3)
+    assert shape_while_tracing(lambda x: td.image.central_crop(x, 0.5), [2, 5, None, 3]) == (2, 3, None, 3)
+
+
+def test_resized_boxes_have_rank_4_whatever_is_known(shape_while_tracing):
+    def resized(image, boxes, owners):
+        return td.image.crop_and_resize(image, boxes, owners, [2, 3])
+
+    assert shape_while_tracing(resized, None, None, None, dtypes=["float32", "float32", "int32"]) == (None, 2, 3, None)
+    assert shape_while_tracing(resized, [None, None, None, 3], None, None, dtypes=["float32", "float32", "int32"]) == (None, 2, 3, 3)
+
+
 def test_images_of_mean_0_and_variance_1(every_mode, check_gradient):
     (got,) = every_mode(td.image.per_image_standardization, IMAGES, rank=False)
     np.testing.assert_allclose(got.mean((1, 2, 3)), 0, atol=1e-6)
@@ -293,6 +317,14 @@ def test_images_of_mean_0_and_variance_1(every_mode, check_gradient):
         y = td.image.per_image_standardization(flat)
     np.testing.assert_array_equal(y, np.zeros((2, 2, 1)))
     assert np.isfinite(tape.gradient(y, flat)).all()
+
+
+@pytest.mark.parametrize("dtype", ["int32", "uint8", "float16", "float64"])
+def test_images_of_every_dtype_become_float32_of_the_same_numbers_before_they_are_standardized(every_mode, dtype):
+    numbers = np.arange(12).reshape(2, 2, 3)
+    (got,) = every_mode(td.image.per_image_standardization, numbers.astype(dtype), rank=False)
+    assert got.dtype == np.float32
+    np.testing.assert_allclose(got, (numbers - numbers.mean()) / numbers.std(), rtol=1e-6)
 
 
 def test_wrong_ranks_of_filters_are_refused(refuses):

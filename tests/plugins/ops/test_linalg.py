@@ -172,6 +172,14 @@ def test_norms_of_vectors(order):
     np.testing.assert_allclose((unit * size).numpy(), x)
 
 
+def test_integers_are_normalized_to_floats():
+    for dtype, floating in (("int16", td.float32), ("int32", td.float64)):
+        for run in both(lambda t: L.normalize(t, 1)):
+            unit, size = run(td.constant([3, 4], dtype))
+            assert (unit.dtype, size.dtype.name) == (floating, dtype)
+            np.testing.assert_allclose(unit, [3 / 7, 4 / 7], rtol=1e-6)
+
+
 @pytest.mark.parametrize("order", ["fro", 1, 2, np.inf])
 def test_norms_of_matrices(order):
     x = normal(2, 3, 4)
@@ -253,6 +261,31 @@ def test_least_squares(dtype, shape):
     np.testing.assert_allclose(L.pinv(a).numpy(), np.linalg.pinv(a), atol=1e-9)
     check_gradients(lambda x, y: L.lstsq(x, y, l2_regularizer=0.3), a, b)
     check_gradients(L.pinv, a)
+
+
+def of_values(rows, columns, *values, dtype="float64"):
+    """A matrix of given singular values."""
+    u, v = (np.linalg.qr(normal(n, len(values), dtype=dtype))[0] for n in (rows, columns))
+    return u @ np.diag(values) @ adjoint(v)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shape", [(4, 3), (3, 4), (3, 3)])
+def test_the_gradient_of_a_pseudo_inverse_knows_what_was_cut(dtype, shape):
+    a = of_values(*shape, 4.56, 2.42, 0.95, dtype=dtype)
+    for rcond in (0.5, 0.3, np.float64(0.1)):
+        check_gradients(lambda x, r=rcond: L.pinv(x, r), a)
+    check_gradients(lambda x: L.pinv(x, [0.5, 0.1]), np.stack([a, 2 * a]))
+    check_gradients(lambda x: L.pinv(x, [0.5, 0.1]), a)
+
+
+def test_the_second_gradient_of_a_pseudo_inverse_with_values_cut(check_gradient):
+    check_gradient(lambda x: L.pinv(x, 0.5), of_values(4, 3, 4.56, 2.42, 0.95), atol=1e-6)
+    check_gradient(lambda x: L.pinv(x, 0.5), of_values(2, 3, 4.56, 0.95), atol=1e-6)
+
+
+def test_the_second_gradient_of_a_pseudo_inverse_with_equal_values(check_gradient):
+    check_gradient(L.pinv, np.eye(3), atol=1e-6)
 
 
 def test_matrices_without_inverse_or_factor_are_refused():
@@ -572,3 +605,20 @@ def test_shapes_not_known_while_tracing_come_out_right():
 
     shapes = [(2, 3), (2, 3, 3), (2, 3, 3), (2, 3, 3), (2, 3), (2, 3, 4), (2,), (2,)]
     assert [r.shape for r in function(normal(2, 4, 3))] == shapes
+
+
+@pytest.mark.parametrize("function", [L.inv, L.cholesky, L.sqrtm, L.expm, L.logm])
+def test_square_matrices_have_as_many_rows_as_columns_while_tracing(shape_while_tracing, function):
+    for shape, want in (([None, 3], (3, 3)), ([3, None], (3, 3)), ([2, None, None, 3], (2, None, 3, 3)), (None, None)):
+        assert shape_while_tracing(function, shape, dtypes=["complex64"]) == want
+
+
+def test_sizes_that_must_be_equal_are_known_while_tracing_if_one_is(shape_while_tracing):
+    assert shape_while_tracing(L.lu, [None, 3]) == [(3, 3), (3,)]
+    assert shape_while_tracing(L.eigh, [2, 3, None]) == [(2, 3), (2, 3, 3)]
+    assert shape_while_tracing(L.eig, [None, 3]) == [(3,), (3, 3)]
+    assert shape_while_tracing(L.eigvalsh, [None, 3]) == (3,)
+    for solve in (L.solve, L.triangular_solve, L.cholesky_solve):
+        assert shape_while_tracing(solve, [None, None], [3, 2]) == (3, 2)
+        assert shape_while_tracing(solve, [2, None, 3], [None, None, 2]) == (2, 3, 2)
+    assert shape_while_tracing(L.tridiagonal_solve, [3, None], [5, 2]) == (5, 2)

@@ -100,6 +100,18 @@ def test_a_regularization_loss_is_summed(every_mode):
     assert every_mode(td.nn.scale_regularization_loss, np.float32([1, 2]))[0] == 3
 
 
+@pytest.mark.parametrize(("dtype", "floating"), [("int8", "float32"), ("uint16", "float32"), ("int32", "float64"), ("uint64", "float64")])
+def test_losses_that_are_integers_are_averaged_and_summed_to_floats(every_mode, dtype, floating):
+    losses = np.array([1, 2, 4], dtype)
+    for got, want in (
+        (every_mode(td.nn.compute_average_loss, losses), 7 / 3),
+        (every_mode(lambda x: td.nn.compute_average_loss(x, [2.0, 0.0, 1.0], 4), losses), 1.5),
+        (every_mode(td.nn.scale_regularization_loss, losses), 7),
+    ):
+        assert got[0].dtype == floating
+        np.testing.assert_allclose(got[0], want, rtol=1e-6)
+
+
 def test_what_does_not_fit_is_refused(refuses):
     ones = np.ones((3,), np.float32)
     for loss in (logistic, td.nn.log_poisson_loss, lambda a, b: weighted(a, b, 1.0)):

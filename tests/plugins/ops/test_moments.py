@@ -90,6 +90,18 @@ def test_weighted_moments_agree_with_repeated_elements(every_mode, check_gradien
     assert half[0].dtype is half[1].dtype is td.float16
 
 
+def test_moments_of_no_weight_are_0_and_so_are_their_gradients(every_mode):
+    def moments_and_gradients(x, w):
+        with td.GradientTape() as tape:
+            tape.watch([x, w])
+            mean, variance = td.nn.weighted_moments(x, [1], w)
+        return mean, variance, *tape.gradient([mean, variance], [x, w])
+
+    found = every_mode(moments_and_gradients, np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 7.0]]), np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 1.0]]))
+    for got, want in zip(found, ([0, 5.5], [0, 2.25], [[0, 0, 0], [-1, 0, 2]], [[0, 0, 0], [-0.75, -1.25, 0.75]]), strict=True):
+        np.testing.assert_allclose(got, want)
+
+
 def test_sums_give_back_the_moments(every_mode, check_gradient):
     x = np.random.default_rng(16).standard_normal((3, 4, 2)) + 3
 

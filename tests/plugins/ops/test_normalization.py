@@ -167,3 +167,12 @@ def test_what_does_not_fit_is_refused(refuses):
     refuses(ShapeError, td.nn.local_response_normalization, x)
     refuses(InvalidArgumentError, lambda v: td.nn.lrn(v, -1), np.ones((1, 1, 1, 1), np.float32))
     refuses(InvalidArgumentError, lambda v: td.nn.l2_normalize(v, 2), x)
+
+
+def test_a_bias_makes_the_number_of_channels_known(shape_while_tracing):
+    assert shape_while_tracing(td.nn.bias_add, [None, None], [7]) == (None, 7)
+    assert shape_while_tracing(lambda x, b: td.nn.bias_add(x, b, "NCHW"), [None, None, 3], [7]) == (None, 7, 3)
+
+
+def test_what_is_normalized_across_channels_has_rank_4(shape_while_tracing):
+    assert shape_while_tracing(td.nn.lrn, None) == (None, None, None, None)

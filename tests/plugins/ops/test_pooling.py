@@ -232,3 +232,22 @@ def test_pooling_refuses_what_does_not_fit(refuses):
     refuses(InvalidArgumentError, lambda x: td.nn.avg_pool2d(x, 2, 1, [[0, 0], [1, 1], [1, 1], [0, 0]]), x, match="padding")
     refuses(InvalidArgumentError, lambda x: td.nn.max_pool2d(x, 2, 1, [[0, 0], [2, 0], [0, 0], [0, 0]]), x, match="smaller")
     refuses(InvalidArgumentError, lambda x: td.nn.max_pool_with_argmax(x, 2, 1, "VALID", output_dtype=td.float32), x, match="float32")
+
+
+@pytest.mark.parametrize("case", [((6,), (2,), (2,), "VALID"), ((5, 6), (2, 3), (1, 2), "SAME"), ((4, 5, 3), (2, 3, 1), (2, 1, 2), "SAME")])
+def test_the_gradient_of_the_gradient_of_maxima_is_zeros_for_what_says_where_they_lie(every_mode, case):
+    sizes, window, strides, padding = case
+
+    def second(x, w):
+        with td.GradientTape(persistent=True) as outer:
+            outer.watch([x, w])
+            with td.GradientTape() as inner:
+                inner.watch(w)
+                y = td.reduce_sum(td.nn.max_pool(td.reshape(x * w, [1, *sizes, 1]), window, strides, padding))
+            slope = inner.gradient(y, w)
+        return outer.gradient(slope, w), outer.gradient(slope, x)
+
+    x = np.random.default_rng(7).standard_normal((2, *sizes))
+    along_w, along_x = every_mode(second, x[0], x[1], rank=False)
+    np.testing.assert_array_equal(along_w, np.zeros(sizes))
+    assert along_x.any()

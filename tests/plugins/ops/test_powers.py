@@ -68,3 +68,47 @@ def test_roots(every_mode):
     np.testing.assert_array_equal(root, np.float32([2, 0, -0.0, np.inf, np.nan]), strict=True)
     np.testing.assert_array_equal(inverse, np.float32([0.5, np.inf, -np.inf, 0, np.nan]), strict=True)
     assert gradients(td.sqrt, [0.0, 4.0]) == [[np.inf, 0.25]]
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64", "complex64"])
+@pytest.mark.parametrize("name", ["sqrt", "rsqrt", "reciprocal"])
+def test_roots_and_reciprocals_have_the_gradient_zero_where_nothing_comes_back(name, dtype, every_mode):
+    function = getattr(td.math, name)
+    values = td.cast([0.0, -0.0, 4.0] if dtype == "complex64" else [0.0, -0.0, 4.0, -4.0, np.inf, np.nan], dtype).numpy()
+
+    def slopes(x, g):
+        with td.GradientTape() as outer:
+            outer.watch(g)
+            with td.GradientTape() as inner:
+                inner.watch(x)
+                y = function(x)
+            slope = inner.gradient(y, x, g)
+        return slope, outer.gradient(slope, g)[2]
+
+    slope, slope_of_one = every_mode(slopes, values, np.zeros_like(values))
+    np.testing.assert_array_equal(slope, np.zeros_like(values), strict=True)
+    assert slope_of_one.real == {"sqrt": 0.25, "rsqrt": -0.0625, "reciprocal": -0.0625}[name]
+
+
+def test_a_root_may_stand_beside_the_condition_that_guards_it(every_mode):
+    def slope(x):
+        with td.GradientTape() as tape:
+            tape.watch(x)
+            y = td.where(x > 0, td.sqrt(x), 0.0)
+        return tape.gradient(y, x)
+
+    (result,) = every_mode(slope, np.float32([0, -1, 4]))
+    assert result.tolist() == [0, 0, 0.25]
+
+
+def test_the_gradient_of_the_gradient_of_a_root_is_conjugated():
+    x = td.constant([-1 + 2j, 2 + 0.5j], td.complex128)
+    for function, power in ((td.sqrt, 0.5), (td.math.rsqrt, -0.5), (td.math.reciprocal, -1)):
+        with td.GradientTape() as outer:
+            outer.watch(x)
+            with td.GradientTape() as inner:
+                inner.watch(x)
+                y = function(x)
+            slope = td.math.conj(inner.gradient(y, x))
+        second = outer.gradient(slope, x)
+        np.testing.assert_allclose(second.numpy(), np.conj(power * (power - 1) * x.numpy() ** (power - 2)), rtol=1e-12)

@@ -129,3 +129,17 @@ def test_axes_of_run_time_are_refused_when_they_do_not_fit():
     for function, wrong in ((td.transpose, [0, 0]), (td.transpose, [0, 2]), (td.reverse, [2]), (td.expand_dims, 3)):
         with pytest.raises(InvalidArgumentError):
             td.function(function)(x, td.constant(wrong))
+
+
+def test_what_is_reordered_along_axes_that_are_not_known_keeps_its_shape(shape_while_tracing):
+    for function in (td.reverse, lambda x, axis: td.roll(x, [1] * axis.shape[0], axis)):
+        for shape in ([None, 3], [4, 3]):
+            assert shape_while_tracing(function, shape, [2], dtypes=["float32", "int32"]) == tuple(shape)
+        assert shape_while_tracing(function, None, [1], dtypes=["float32", "int32"]) is None
+
+
+def test_lengths_of_sequences_make_the_batch_known(shape_while_tracing):
+    def reversed_(x, lengths):
+        return td.reverse_sequence(x, lengths, seq_axis=1)
+
+    assert shape_while_tracing(reversed_, [None, None, 2], [4], dtypes=["float32", "int32"]) == (4, None, 2)

@@ -43,7 +43,7 @@ def test_reshape_refuses_what_does_not_fit(refuses):
     refuses(ShapeError, lambda t: td.reshape(t, [-1, -1]), x)
     refuses(ShapeError, lambda t: td.reshape(t, [4, -1]), x)
     refuses(ShapeError, lambda t: td.reshape(t, [-2, 3]), x)
-    refuses(ShapeError, lambda t: td.reshape(t, [-1, 0]), np.ones((0, 3), np.float32))
+    refuses(ShapeError, lambda t: td.reshape(t, [-1, 0]), x)
     refuses(DTypeError, lambda t: td.reshape(t, [2.0, 3.0]), x, match="a shape must be integers")
     refuses(ShapeError, lambda t: td.reshape(t, [[2], [3]]), x)
 
@@ -181,3 +181,28 @@ def test_identities_hand_on_what_they_get(every_mode):
     np.testing.assert_array_equal(got[0], a)
     np.testing.assert_array_equal(got[1], b)
     assert every_mode(lambda: td.identity([1, 2]))[0].tolist() == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("shape", "wanted", "got"),
+    [
+        ((0, 2, 3), [0, -1], (0, 6)),
+        ((0, 2, 3), [-1, 2, 0], (3, 2, 0)),
+        ((0, 2, 0), [-1, 0], (2, 0)),
+        ((0, 3), [-1, 0], (3, 0)),
+        ((0,), [-1, 0], (1, 0)),
+        ((0, 4), [-1, 3], (0, 3)),
+        ((0,), [-1], (0,)),
+    ],
+)
+def test_what_is_left_of_nothing(shape, wanted, got):
+    x = td.zeros(shape)
+    assert td.reshape(x, wanted).shape == got
+    assert td.function(lambda x: td.reshape(x, wanted))(x).shape == got
+    unknown = td.function(lambda x: td.reshape(x, wanted), input_signature=[td.TensorSpec([None] * len(shape))])
+    assert unknown(x).shape == got
+
+
+def test_all_but_the_batch_of_an_empty_batch():
+    flat = td.function(lambda x: td.reshape(x, [td.shape(x)[0], -1]), input_signature=[td.TensorSpec([None, 2, 3])])
+    assert flat(td.zeros([0, 2, 3])).shape == (0, 6) and flat(td.zeros([4, 2, 3])).shape == (4, 6)

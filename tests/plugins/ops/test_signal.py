@@ -194,6 +194,14 @@ def test_wrong_arguments_of_cosine_transforms_are_refused(refuses):
     refuses(ShapeError, td.signal.dct, np.float32(1))
     with pytest.raises(ValueError, match="2 samples"):
         td.signal.dct(x[:1], type=1)
+    refuses(InvalidArgumentError, lambda x: td.signal.dct(x, type=1, n=1), x[:1], match="2 samples")
+
+
+def test_a_transform_of_type_1_may_be_cut_to_one_sample(every_mode, check_linear):
+    for function in (td.signal.dct, td.signal.idct):
+        (got,) = every_mode(lambda x, f=function: f(x, type=1, n=1), np.float32([[3, 1, 2], [5, 0, 1]]))
+        np.testing.assert_array_equal(got, [[3], [5]])
+        check_linear(lambda x, f=function: f(x, type=1, n=1), (2, 3))
 
 
 # ---------------------------------------------------------------------- frames
@@ -282,6 +290,12 @@ def test_a_spectrogram_is_the_transform_of_windowed_frames_and_can_be_inverted(e
     inverse_window = td.signal.inverse_stft_window_fn(3)
     (back,) = every_mode(lambda y: td.signal.inverse_stft(y, 12, 3, window_fn=inverse_window), got)
     close(back[:, 9:30], x[:, 9:30])
+
+
+def test_an_inverse_window_is_0_where_nothing_overlaps(every_mode):
+    (window,) = every_mode(lambda w: td.signal.inverse_stft_window_fn(3, lambda length, dtype: w)(3, td.float32), np.float32([0, 2, 0]))
+    np.testing.assert_array_equal(window, [0, 0.5, 0])
+    np.testing.assert_array_equal(td.signal.inverse_stft_window_fn(3)(3, td.float32), [0, 1, 0])
 
 
 def test_a_transform_may_be_shorter_than_a_frame_and_there_may_be_no_window(every_mode):

@@ -89,3 +89,9 @@ def test_repeat_refuses_what_does_not_fit(refuses):
     refuses(InvalidArgumentError, lambda t: td.repeat(t, -1, axis=0), x)
     refuses(InvalidArgumentError, lambda t: td.repeat(t, 2, axis=2), x)
     refuses(DTypeError, lambda t: td.repeat(t, 2.5), x)
+
+
+def test_multiples_make_the_rank_known(shape_while_tracing):
+    assert shape_while_tracing(lambda x: td.tile(x, [2, 0]), None) == (None, 0)
+    assert shape_while_tracing(td.tile, None, [2], dtypes=["float32", "int32"]) == (None, None)
+    assert shape_while_tracing(td.tile, None, [None], dtypes=["float32", "int32"]) is None

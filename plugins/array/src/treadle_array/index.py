@@ -502,6 +502,7 @@ KERNELS: dict[str, tuple[str, ...]] = {
     "treadle_array.kernels.zero_safe": (
         "divide_no_nan",
         "multiply_no_nan",
+        "slope_product",
         "xdivy",
         "xlog1py",
         "xlogy",

@@ -1,4 +1,7 @@
-"""Activation functions and their gradients, each one op that reads its input once."""
+"""Activation functions and their gradients, each one op that reads its input once.
+
+Where a gradient is constant between kinks, its own gradient with respect to the features is zeros, as in TensorFlow, and not None.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,7 @@ from treadle.dtypes import float32
 from treadle_ops.arguments import axis_argument, tensor
 from treadle_ops.broadcasting import sum_like
 from treadle_ops.casting import cast, cast_op
+from treadle_ops.creation import zeros_like
 from treadle_ops.elementwise import add, exp, multiply, negative, square, subtract, tanh
 from treadle_ops.inference import FLOATING, REAL, alike, elementwise
 from treadle_ops.joining import concat_op
@@ -45,7 +49,7 @@ def _(ctx: Any, g: Any) -> Any:
 @gradient(relu_grad)
 def _(ctx: Any, g: Any) -> Any:
     h, y = ctx.inputs
-    return sum_like(relu_grad(g, y), h), None
+    return sum_like(relu_grad(g, y), h), zeros_like(y) if ctx.needs[1] else None
 
 
 @gradient(relu6)
@@ -55,7 +59,8 @@ def _(ctx: Any, g: Any) -> Any:
 
 @gradient(relu6_grad)
 def _(ctx: Any, g: Any) -> Any:
-    return relu6_grad(g, ctx.inputs[1]), None
+    y = ctx.inputs[1]
+    return relu6_grad(g, y), zeros_like(y) if ctx.needs[1] else None
 
 
 @public("nn.crelu")
@@ -103,7 +108,8 @@ def _(ctx: Any, g: Any) -> Any:
 
 @gradient(leaky_relu_grad)
 def _(ctx: Any, g: Any) -> Any:
-    return leaky_relu_grad(g, ctx.inputs[1], alpha=ctx.alpha), None
+    x = ctx.inputs[1]
+    return leaky_relu_grad(g, x, alpha=ctx.alpha), zeros_like(x) if ctx.needs[1] else None
 
 
 @public("nn.leaky_relu")

@@ -48,7 +48,7 @@ def dct(input: Any, type: int = 2, n: int | None = None, axis: int = -1, norm: s
         ``(..., n)`` of the dtype of ``input``.
 
     Raises:
-        ValueError: there is no such type or norm, ``n`` is less than 1, or type 1 is of fewer than 2 samples.
+        ValueError: there is no such type or norm, ``n`` is less than 1, or type 1 is of fewer than 2 samples, of which ``n`` may leave one.
         NotImplementedError: ``axis`` is another one.
         DTypeError: the input has another dtype.
 
@@ -61,12 +61,12 @@ def dct(input: Any, type: int = 2, n: int | None = None, axis: int = -1, norm: s
         raise DTypeError(f"dct: input has dtype {x.dtype.name}; expected float32 or float64. Use td.cast to convert it.")
     if x.dims == ():
         raise ShapeError("dct: input is a scalar; it needs an axis of samples")
-    if n is not None:
-        length = static_value(n, "n")
-        if not isinstance(length, int) or length < 1:
-            raise InvalidArgumentError(f"dct: n must be an integer of 1 or more, got {n!r}")
-        x = fit(x, (length,), _LAST)
-    return _TRANSFORMS[type](x, norm == "ortho")
+    length = None if n is None else static_value(n, "n")
+    if n is not None and (not isinstance(length, int) or length < 1):
+        raise InvalidArgumentError(f"dct: n must be an integer of 1 or more, got {n!r}")
+    if type == 1 and (length is None or length < 2):
+        _require_two_samples(x)
+    return _TRANSFORMS[type](x if length is None else fit(x, (length,), _LAST), norm == "ortho")
 
 
 @public("signal.idct")
@@ -85,7 +85,7 @@ def idct(input: Any, type: int = 2, n: int | None = None, axis: int = -1, norm: 
         ``(..., n)`` of the dtype of ``input``.
 
     Raises:
-        ValueError: there is no such type or norm, ``n`` is less than 1, or type 1 is of fewer than 2 samples.
+        ValueError: there is no such type or norm, ``n`` is less than 1, or type 1 is of fewer than 2 samples, of which ``n`` may leave one.
         NotImplementedError: ``axis`` is another one.
         DTypeError: the input has another dtype.
 
@@ -106,11 +106,14 @@ def _require_known(type: int, axis: int, norm: str | None) -> None:
         raise InvalidArgumentError("dct: type 1 has no norm 'ortho'; use norm=None")
 
 
-def _type_1(x: Any, ortho: bool) -> Any:
+def _require_two_samples(x: Any) -> None:
     if x.dims is not None and isinstance(x.dims[-1], int) and x.dims[-1] < 2:
         raise InvalidArgumentError(f"dct: type 1 needs 2 samples or more along the last axis, got shape {x.shape}")
     if x.dims is None or not isinstance(x.dims[-1], int):
         assert_greater(size_along(x, -1), 1, message="dct: type 1 needs 2 samples or more along the last axis")
+
+
+def _type_1(x: Any, ortho: bool) -> Any:
     return real_op(rfft_op(concat_op([x, strided_slice_op(x, index=_MIRRORED)], axis=-1), axes=_LAST, norm="backward"))
 
 

@@ -116,6 +116,7 @@ def softmax_cross_entropy_op(labels: Spec, logits: Spec) -> CrossEntropy:
         merged = sizes.broadcast(labels.dims, dims) or ()
         if len(merged) != len(dims) or any(sizes.known_different(a, b) for a, b in zip(merged, dims, strict=True)):
             raise ShapeError(f"labels of shape {labels.shape} do not fit logits of shape {logits.shape}; expected the same shape")
+        dims = tuple(sizes.unify(a, b, "labels and logits") for a, b in zip(dims, merged, strict=True))
     return CrossEntropy(Spec(dims[:-1], dtype), Spec(dims, dtype))
 
 

@@ -27,15 +27,16 @@ def _grouped(filters: Any) -> Any:
         raise ShapeError(
             f"{subject()}the depthwise filters have shape {filters.shape}; expected rank 4: height, width, channels and channel multiplier"
         )
-    height, width = sizes_of(filters, 4)[:2]
-    return reshape_op(filters, as_shape([height, width, 1, -1]))
+    height, width, channels, multiplier = sizes_of(filters, 4)
+    outputs = channels * multiplier if type(channels) is int and type(multiplier) is int else -1
+    return reshape_op(filters, as_shape([height, width, 1, outputs]))
 
 
-def _with_channels(x: Any, filters: Any, first: bool) -> Any:
+def _for_channels(filters: Any, x: Any, first: bool) -> Any:
     """The kernel would take other channels for groups of several, so they are compared before the filters lose theirs."""
     if (x.dims is None or len(x.dims) >= 4) and (filters.dims is None or len(filters.dims) == 4):
-        return with_equal_sizes(x, -3 if first else -1, filters, 2, "the channels of the input and those that the filters are for")
-    return x
+        return with_equal_sizes(filters, 2, x, -3 if first else -1, "the channels that the filters are for and those of the input")
+    return filters
 
 
 @public("nn.depthwise_conv2d")
@@ -66,7 +67,7 @@ def depthwise_conv2d(
     """
     first = is_channels_first(data_format, 2)
     x, w = pair(input, filter)
-    return convolve(_with_channels(x, w, first), _grouped(w), 2, first, attributes(2, first, strides, padding, dilations))
+    return convolve(x, _grouped(_for_channels(w, x, first)), 2, first, attributes(2, first, strides, padding, dilations))
 
 
 @public("nn.depthwise_conv2d_backprop_input")

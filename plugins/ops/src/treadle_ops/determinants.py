@@ -11,7 +11,7 @@ from treadle_ops.complex_numbers import real
 from treadle_ops.diagonals import main_diagonal
 from treadle_ops.elementwise import conj, log, multiply, subtract
 from treadle_ops.inference import FLOATING_OR_COMPLEX
-from treadle_ops.linear_inference import square_dims
+from treadle_ops.linear_inference import square_dims, square_spec
 from treadle_ops.linear_systems import cholesky_op, inv_op
 from treadle_ops.matrix_transposes import adjoint_of
 from treadle_ops.products import matmul_op
@@ -50,8 +50,7 @@ def det(input: Spec) -> Spec:
 @op("cofactors", can_fail=True)
 def cofactors(x: Spec) -> Spec:
     """The derivative of the determinant with respect to each element, of singular matrices too."""
-    square_dims(x)
-    return Spec(x.dims, x.dtype)
+    return square_spec(x)
 
 
 @gradient(det)

@@ -19,7 +19,7 @@ from treadle_ops.diagonals import diagonal_matrix, lower_triangle, main_diagonal
 from treadle_ops.elementwise import add, conj, multiply, subtract
 from treadle_ops.inference import FLOATING, require_rank, same_dtype
 from treadle_ops.joining import concat_op
-from treadle_ops.linear_inference import square_dims
+from treadle_ops.linear_inference import square_dims, square_spec
 from treadle_ops.linear_systems import solve_op
 from treadle_ops.matrix_transposes import adjoint_of
 from treadle_ops.products import matmul_op
@@ -41,8 +41,8 @@ class Eigen(NamedTuple):
 @op("eigh", can_fail=True)
 def eigh_op(a: Spec) -> Eigen:
     """Eigenvalues in ascending order, of the dtype of ``a``, and orthonormal eigenvectors."""
-    lead, size, dtype = square_dims(a)
-    return Eigen(Spec(None if lead is None else (*lead, size), dtype), Spec(a.dims, dtype))
+    square = square_spec(a)
+    return Eigen(Spec(None if square.dims is None else square.dims[:-1], square.dtype), square)
 
 
 @op("eigvalsh", can_fail=True)
@@ -130,9 +130,8 @@ def _complex_of(dtype: DType) -> DType:
 @op("eig", can_fail=True)
 def eig_op(a: Spec) -> Eigen:
     """Eigenvalues in no fixed order and eigenvectors of norm 1, complex."""
-    lead, size, dtype = square_dims(a)
-    result = _complex_of(dtype)
-    return Eigen(Spec(None if lead is None else (*lead, size), result), Spec(a.dims, result))
+    dims, dtype = square_spec(a).dims, _complex_of(a.dtype)
+    return Eigen(Spec(None if dims is None else dims[:-1], dtype), Spec(dims, dtype))
 
 
 @op("eigvals", can_fail=True)

@@ -27,6 +27,13 @@ log = unary("log", "math.log", FLOATING_OR_COMPLEX, "The natural logarithm.")
 log1p = unary("log1p", "math.log1p", FLOATING_OR_COMPLEX, "``log(1 + x)``, exact near 0.")
 tanh = unary("tanh", "tanh math.tanh nn.tanh", FLOATING_OR_COMPLEX, "The hyperbolic tangent.")
 tanh_grad = binary("tanh_grad", (), FLOATING_OR_COMPLEX, "``g * (1 - y * y)``, for the result ``y`` of tanh.", arguments=("y", "g"))
+slope_product = binary(
+    "slope_product",
+    (),
+    FLOATING_OR_COMPLEX,
+    "``slope * g``, and 0 where ``g`` is 0, even where the slope is infinite or NaN.",
+    arguments=("slope", "g"),
+)
 conj_op = unary("conj", (), "c", "The complex conjugate.")
 
 
@@ -60,6 +67,15 @@ def is_small_in_graph(x: Any) -> bool:
 
 SMALL = 16 * 1024
 """Bytes from which a kernel of several steps, which works block by block, is faster than its steps one after the other."""
+
+
+@gradient(slope_product)
+def _(ctx: Any, h: Any) -> Any:
+    slope, g = ctx.inputs
+    return (
+        sum_like(slope_product(conj(g), h), slope) if ctx.needs[0] else None,
+        sum_like(slope_product(conj(slope), h), g) if ctx.needs[1] else None,
+    )
 
 
 # ---------------------------------------------------------------------- arithmetic
@@ -108,7 +124,7 @@ def _(ctx: Any, g: Any) -> Any:
 @gradient(reciprocal)
 def _(ctx: Any, g: Any) -> Any:
     y = conj(ctx.output)
-    return negative(multiply(g, multiply(y, y)))
+    return slope_product(negative(multiply(y, y)), g)
 
 
 @gradient(square)

@@ -15,10 +15,15 @@ from treadle_ops.inference import normalize_axis
 @op("equal_sizes", aliases=True, can_fail=True)
 def equal_sizes(x: FreeSpec, y: FreeSpec, *, axis: int, other: int, what: str) -> Spec:
     """``x``, whose size along ``axis`` must be that of ``y`` along ``other``."""
-    have, want = (None if t.dims is None else t.dims[normalize_axis(at, len(t.dims))] for t, at in ((x, axis), (y, other)))
-    if have is not None and want is not None and sizes.known_different(have, want):
-        raise ShapeError(f"{what}, {have} and {want}, must be equal (shapes {x.shape} and {y.shape})")
-    return Spec(x.dims, x.dtype)
+    if x.dims is None:
+        return Spec(None, x.dtype)
+    dims, at = list(x.dims), normalize_axis(axis, len(x.dims))
+    if y.dims is not None:
+        have, want = dims[at], y.dims[normalize_axis(other, len(y.dims))]
+        if sizes.known_different(have, want):
+            raise ShapeError(f"{what}, {have} and {want}, must be equal (shapes {x.shape} and {y.shape})")
+        dims[at] = sizes.unify(have, want, what)
+    return Spec(tuple(dims), x.dtype)
 
 
 @gradient(equal_sizes)

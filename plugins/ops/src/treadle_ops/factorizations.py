@@ -19,7 +19,7 @@ from treadle_ops.elementwise import add, conj, subtract
 from treadle_ops.equal_sizes import with_equal_sizes
 from treadle_ops.gathering import gather_op
 from treadle_ops.joining import concat_op
-from treadle_ops.linear_inference import matrix_dims, square_dims
+from treadle_ops.linear_inference import matrix_dims, square_spec
 from treadle_ops.linear_systems import triangular_solve_op
 from treadle_ops.matrix_transposes import adjoint_of
 from treadle_ops.permutations import invert_permutation
@@ -124,8 +124,8 @@ def qr(input: Any, full_matrices: bool = False, name: str | None = None) -> Any:
 @op("lu", can_fail=True)
 def lu_op(input: Spec, *, output_idx_type: DType) -> Lu:
     """The LU factorization of square matrices with exchanged rows."""
-    lead, size, dtype = square_dims(input)
-    return Lu(Spec(input.dims, dtype), Spec(None if lead is None else (*lead, size), output_idx_type))
+    square = square_spec(input)
+    return Lu(square, Spec(None if square.dims is None else square.dims[:-1], output_idx_type))
 
 
 @public("linalg.lu")

@@ -18,8 +18,6 @@ from treadle_ops.joining import stack_op, unstack_op
 from treadle_ops.padding import pad_op
 from treadle_ops.saturation import saturate_cast
 from treadle_ops.shaping import ensure_shape_op, expand_dims_op, squeeze_op
-from treadle_ops.slicing import slice_op
-from treadle_ops.window import as_shape
 
 
 def image_argument(image: Any, what: str = "image", ranks: tuple[int, ...] = (3, 4)) -> Any:
@@ -62,15 +60,18 @@ def spatial_sizes(x: Any) -> tuple[Any, Any]:
     return size_along(x, -3), size_along(x, -2)
 
 
-def framed(x: Any, ends: Sequence[Sequence[Any]]) -> Any:
-    """Images of rank 4 with zeros before and after height and width: two pairs of ints or scalar tensors."""
-    known = all(type(n) is int for pair in ends for n in pair)
-    return pad_op(x, ((0, 0), *map(tuple, ends), (0, 0)) if known else [[0, 0], *map(list, ends), [0, 0]])
+def framed(x: Any, before: Sequence[Any], target: Sequence[Any]) -> Any:
+    """Images of rank 4 with zeros before and after them, so that height and width are those of the target; all ints or scalar tensors."""
+    ends = [(start, whole - start - size) for start, whole, size in zip(before, target, spatial_sizes(x), strict=True)]
+    if all(type(n) is int for pair in ends for n in pair):
+        return pad_op(x, ((0, 0), *ends, (0, 0)))
+    wanted = (x.dims[0], *target, x.dims[-1])
+    return ensure_shape_op(pad_op(x, [[0, 0], *map(list, ends), [0, 0]]), shape=tuple(n if type(n) is int else None for n in wanted))
 
 
 def cropped(x: Any, top: Any, left: Any, height: Any, width: Any) -> Any:
     """A box of images of rank 4, by ints or scalar tensors."""
-    return slice_op(x, as_shape([0, top, left, 0]), as_shape([-1, height, width, -1]))
+    return x[:, top : top + height, left : left + width]
 
 
 def require_channels(x: Any, count: int, what: str = "images") -> Any:

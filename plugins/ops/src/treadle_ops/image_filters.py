@@ -13,7 +13,7 @@ from treadle_ops.casting import cast_op
 from treadle_ops.elementwise import add, divide_op, multiply, square, subtract
 from treadle_ops.extremes import maximum
 from treadle_ops.fourier import size_along
-from treadle_ops.image_arguments import color_floats, image_argument
+from treadle_ops.image_arguments import image_argument
 from treadle_ops.joining import stack_op
 from treadle_ops.padding import mirror_pad, pad_op
 from treadle_ops.powers import sqrt
@@ -114,10 +114,10 @@ def per_image_standardization(image: Any) -> Any:
     What they are divided by is never below ``1 / sqrt(number of elements)``, so that a constant image gives zeros.
 
     Args:
-        image: ``(..., height, width, channels)``, floating or integer.
+        image: ``(..., height, width, channels)``, any dtype.
 
     Returns:
-        The shape of ``image``; float16 for float16, else float32.
+        The shape of ``image``, float32.
 
     Raises:
         ShapeError: the rank is less than 3.
@@ -128,13 +128,11 @@ def per_image_standardization(image: Any) -> Any:
     x = tensor(image)
     if x.dims is not None and len(x.dims) < 3:
         raise ShapeError(f"{subject()}image has shape {x.shape}, of rank {len(x.dims)}; expected (..., height, width, channels)")
-    colors = color_floats(x)
-    wide = colors if colors.dtype is float32 else cast_op(colors, dtype=float32)
+    wide = x if x.dtype is float32 else cast_op(x, dtype=float32)
     count = 1
     for axis in _PIXELS:
         count = count * size_along(x, axis)
     centered = subtract(wide, reduce_mean_op(wide, axis=_PIXELS, keepdims=True))
     variance = reduce_mean_op(square(centered), axis=_PIXELS, keepdims=True)
     least = 1.0 / count if type(count) is int and count else divide_op(1.0, cast_op(count, dtype=float32))
-    result = divide_op(centered, sqrt(maximum(variance, least)))
-    return result if colors.dtype is float32 else cast_op(result, dtype=colors.dtype)
+    return divide_op(centered, sqrt(maximum(variance, least)))

@@ -172,15 +172,15 @@ def resize_with_crop_or_pad(image: Any, target_height: Any, target_width: Any) -
         TensorFlow ``tf.image.resize_with_crop_or_pad``.
     """
     x, given = ranked_image(image)
-    starts, kept, ends = [], [], []
+    starts, kept, before, sizes = [], [], [], []
     for size, target, what in zip(spatial_sizes(x), (target_height, target_width), ("target_height", "target_width"), strict=True):
         wanted = integer_argument(target, what)
         if type(wanted) is int and wanted < 1:
             raise InvalidArgumentError(f"{subject()}{what} must be 1 or more, got {wanted}")
         least, most = (min, max) if type(size) is int and type(wanted) is int else (minimum, maximum)
         missing = wanted - size
-        before = most(missing // 2, 0)
         starts.append(most(-missing // 2, 0))
         kept.append(least(size, wanted))
-        ends.append([before, wanted - before - kept[-1]])
-    return unranked(framed(cropped(x, *starts, *kept), ends), given)
+        before.append(most(missing // 2, 0))
+        sizes.append(wanted)
+    return unranked(framed(cropped(x, *starts, *kept), before, sizes), given)

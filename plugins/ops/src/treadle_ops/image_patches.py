@@ -31,7 +31,7 @@ from treadle_ops.powers import sqrt
 from treadle_ops.ranges import range_op
 from treadle_ops.reductions import reduce_mean_op
 from treadle_ops.rounding import ceil, floor
-from treadle_ops.shaping import expand_dims_op, reshape_op
+from treadle_ops.shaping import ensure_shape_op, expand_dims_op, reshape_op
 from treadle_ops.stateful_random import normal, uniform
 from treadle_ops.window import as_shape, padding_argument, per_axis, window_counts
 
@@ -237,6 +237,8 @@ def _require_boxes(boxes: Any, owners: Any) -> Any:
         raise ShapeError(f"{subject()}boxes have shape {boxes.shape}; expected (n, 4)")
     if boxes.dims is not None and owners.dims is not None and (len(owners.dims) != 1 or sizes.known_different(owners.dims[0], boxes.dims[0])):
         raise ShapeError(f"{subject()}box_indices of shape {owners.shape} do not fit boxes of shape {boxes.shape}; expected one integer per box")
+    if boxes.dims is None:
+        boxes = ensure_shape_op(boxes, shape=(None, 4))
     return with_equal_sizes(boxes, 0, owners, 0, "the numbers of boxes and of box_indices")
 
 

@@ -124,7 +124,7 @@ OPS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ("einsum", "linalg.einsum", "linalg.tensordot", "tensordot"),
     ),
     "treadle_ops.elementwise": (
-        ("add", "conj", "divide", "exp", "expm1", "log", "log1p", "multiply", "negative", "reciprocal", "square", "squared_difference", "subtract", "tanh", "tanh_grad"),
+        ("add", "conj", "divide", "exp", "expm1", "log", "log1p", "multiply", "negative", "reciprocal", "slope_product", "square", "squared_difference", "subtract", "tanh", "tanh_grad"),
         ("add", "exp", "math.add", "math.conj", "math.exp", "math.expm1", "math.log", "math.log1p", "math.multiply", "math.negative", "math.reciprocal", "math.square", "math.squared_difference", "math.subtract", "math.tanh", "multiply", "negative", "nn.tanh", "realdiv", "square", "subtract", "tanh"),
     ),
     "treadle_ops.embeddings": (

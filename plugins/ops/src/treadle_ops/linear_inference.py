@@ -28,7 +28,7 @@ def matrix_dims(a: Spec, what: str = "input", kinds: str = FLOATING_OR_COMPLEX) 
 
 
 def square_dims(a: Spec, what: str = "input", kinds: str = FLOATING_OR_COMPLEX) -> tuple[Lead, Size, DType]:
-    """The leading dims of square matrices (None for an unknown rank), their rows, and the dtype.
+    """The leading dims of square matrices (None for an unknown rank), their rows and columns, and the dtype.
 
     Raises:
         ShapeError: the rank is below 2, or they are not square.
@@ -37,7 +37,18 @@ def square_dims(a: Spec, what: str = "input", kinds: str = FLOATING_OR_COMPLEX) 
     lead, rows, columns, dtype = matrix_dims(a, what, kinds)
     if sizes.known_different(rows, columns):
         raise ShapeError(f"{what} of shape {a.shape} has {rows} rows and {columns} columns; the matrices must be square")
-    return lead, rows, dtype
+    return lead, sizes.unify(rows, columns, what), dtype
+
+
+def square_spec(a: Spec, kinds: str = FLOATING_OR_COMPLEX) -> Spec:
+    """The spec of square matrices, with what is known of their rows and columns.
+
+    Raises:
+        ShapeError: the rank is below 2, or they are not square.
+        DTypeError: the dtype is not of one of ``kinds``.
+    """
+    lead, size, dtype = square_dims(a, kinds=kinds)
+    return Spec(None if lead is None else (*lead, size, size), dtype)
 
 
 def system_spec(a: Spec, b: Spec) -> Spec:
@@ -54,4 +65,4 @@ def system_spec(a: Spec, b: Spec) -> Spec:
         raise ShapeError(f"the matrix of shape {a.shape} has {rows} rows and the right-hand side of shape {b.shape} has {rows_b}; they must be equal")
     if lead is None or lead_b is None:
         return Spec(None, dtype)
-    return Spec((*(sizes.broadcast(lead, lead_b) or ()), rows, columns), dtype)
+    return Spec((*(sizes.broadcast(lead, lead_b) or ()), sizes.unify(rows, rows_b, "rows"), columns), dtype)

@@ -21,7 +21,7 @@ from treadle_ops.diagonals import diag_op, lower_triangle, main_diagonal, upper_
 from treadle_ops.elementwise import add, conj, multiply, negative, subtract
 from treadle_ops.gathering import gather_op
 from treadle_ops.joining import concat_op
-from treadle_ops.linear_inference import matrix_dims, square_dims, system_spec
+from treadle_ops.linear_inference import matrix_dims, square_spec, system_spec
 from treadle_ops.logic import logical_and
 from treadle_ops.masking import where_op
 from treadle_ops.matrix_transposes import adjoint_of, matrix_transpose_op
@@ -35,8 +35,7 @@ from treadle_ops.shaping import expand_dims_op, reshape_op, squeeze_op
 @op("cholesky", can_fail=True)
 def cholesky_op(x: Spec) -> Spec:
     """The lower triangular matrix whose product with its adjoint is ``x``, of which only the lower triangle is read."""
-    square_dims(x)
-    return Spec(x.dims, x.dtype)
+    return square_spec(x)
 
 
 @gradient(cholesky_op)
@@ -73,8 +72,7 @@ def cholesky(input: Any, name: str | None = None) -> Any:
 @op("inv", can_fail=True)
 def inv_op(x: Spec) -> Spec:
     """The inverse of square matrices."""
-    square_dims(x)
-    return Spec(x.dims, x.dtype)
+    return square_spec(x)
 
 
 @gradient(inv_op)

@@ -16,6 +16,7 @@ from treadle_ops.broadcasting import shape_of
 from treadle_ops.called_function import subject
 from treadle_ops.casting import cast
 from treadle_ops.comparison import greater_equal, less_equal
+from treadle_ops.division import divide_integers
 from treadle_ops.elementwise import add, exp, log, multiply, negative, subtract
 from treadle_ops.inference import FLOATING, common_dims, require_kind, same_dtype
 from treadle_ops.logic import logical_and
@@ -189,12 +190,12 @@ def compute_average_loss(per_example_loss: Any, sample_weight: Any = None, globa
     """The sum of losses, one per example, over the number of examples.
 
     Args:
-        per_example_loss: ``(batch, ...)``, floating.
+        per_example_loss: ``(batch, ...)``, any numeric dtype.
         sample_weight: what each loss is multiplied by, in float32: a scalar, the shape of the losses, or one with one axis more or fewer.
         global_batch_size: an integer scalar, 0 or more; by default the size of the first axis.
 
     Returns:
-        A scalar of the dtype of the losses; 0 for a batch of 0.
+        A scalar of the dtype of the losses; for integers of 8 and 16 bits float32, for wider ones float64. 0 for a batch of 0.
 
     Raises:
         ShapeError: the losses are a scalar, or the batch size is not one.
@@ -219,7 +220,14 @@ def compute_average_loss(per_example_loss: Any, sample_weight: Any = None, globa
         if not count.dtype.is_integer:
             raise DTypeError(f"compute_average_loss: global_batch_size has dtype {count.dtype.name}; it must be an integer")
         assert_non_negative(count, message="global_batch_size must not be negative")
-    return divide_no_nan(reduce_sum_op(losses, axis=None, keepdims=False), cast(count, dtype))
+    total = _total(losses)
+    return divide_no_nan(total, cast(count, total.dtype))
+
+
+def _total(losses: Any) -> Any:
+    """The sum of all elements; that of integers in the floating dtype of their quotients."""
+    total = reduce_sum_op(losses, axis=None, keepdims=False)
+    return divide_integers(total, 1) if total.dtype.is_integer else total
 
 
 def _weighted(losses: Any, weights: Any) -> Any:
@@ -238,12 +246,12 @@ def scale_regularization_loss(regularization_loss: Any) -> Any:
     """The sum of regularization losses over the number of replicas that add them up, of which there is one.
 
     Args:
-        regularization_loss: any shape, floating.
+        regularization_loss: any shape, any numeric dtype.
 
     Returns:
-        A scalar of its dtype.
+        A scalar of its dtype; for integers of 8 and 16 bits float32, for wider ones float64.
 
     Sources:
         TensorFlow ``tf.nn.scale_regularization_loss``.
     """
-    return reduce_sum_op(tensor(regularization_loss), axis=None, keepdims=False)
+    return _total(tensor(regularization_loss))

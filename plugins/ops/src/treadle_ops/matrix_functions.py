@@ -11,7 +11,7 @@ from treadle_ops.broadcasting import shape_of, sizes_along
 from treadle_ops.creation import eye_op, zeros_like
 from treadle_ops.elementwise import add, conj, multiply
 from treadle_ops.joining import concat_op
-from treadle_ops.linear_inference import square_dims
+from treadle_ops.linear_inference import square_spec
 from treadle_ops.linear_systems import solve_op
 from treadle_ops.matrix_transposes import adjoint_of
 from treadle_ops.shaping import expand_dims_op, reshape_op
@@ -20,8 +20,7 @@ from treadle_ops.shaping import expand_dims_op, reshape_op
 @op("expm", can_fail=True)
 def expm_op(input: Spec) -> Spec:
     """The exponential of square matrices."""
-    square_dims(input)
-    return Spec(input.dims, input.dtype)
+    return square_spec(input)
 
 
 @gradient(expm_op)
@@ -57,8 +56,7 @@ def expm(input: Any, name: str | None = None) -> Any:
 @op("sqrtm", can_fail=True)
 def sqrtm_op(input: Spec) -> Spec:
     """The principal square root of square matrices; NaN where a real matrix has no real one."""
-    square_dims(input)
-    return Spec(input.dims, input.dtype)
+    return square_spec(input)
 
 
 @gradient(sqrtm_op)
@@ -104,8 +102,7 @@ def sqrtm(input: Any, name: str | None = None) -> Any:
 @op("logm", can_fail=True)
 def logm_op(input: Spec) -> Spec:
     """The principal logarithm of square complex matrices."""
-    square_dims(input, kinds="c")
-    return Spec(input.dims, input.dtype)
+    return square_spec(input, kinds="c")
 
 
 @public("linalg.logm")

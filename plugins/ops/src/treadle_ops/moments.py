@@ -14,12 +14,13 @@ from treadle_ops.arguments import axes_argument, integers_argument, tensor
 from treadle_ops.broadcasting import broadcast_to_op, shape_of
 from treadle_ops.called_function import checked
 from treadle_ops.casting import cast, cast_op
-from treadle_ops.elementwise import add, divide_op, multiply, reciprocal, square, squared_difference, subtract
+from treadle_ops.elementwise import add, multiply, reciprocal, square, squared_difference, subtract
 from treadle_ops.flow import stop_gradient
 from treadle_ops.inference import FLOATING, normalize_axes, normalize_axis, reduced, require_kind
 from treadle_ops.normalization import standardize
 from treadle_ops.reductions import divided_by_count, kept, reduce_mean, reduce_sum_op, reduced_count
 from treadle_ops.shaping import reshape_op, squeeze_op
+from treadle_ops.zero_safe import divide_no_nan
 
 
 @op("moments")
@@ -96,7 +97,7 @@ def weighted_moments(x: Any, axes: Any, frequency_weights: Any, keepdims: bool =
         name: ignored.
 
     Returns:
-        ``(mean, variance)`` of the dtype of ``x``. float16 is computed in float32.
+        ``(mean, variance)`` of the dtype of ``x``, 0 where the weights sum to 0. float16 is computed in float32.
 
     Raises:
         ShapeError: the shapes do not broadcast.
@@ -111,8 +112,8 @@ def weighted_moments(x: Any, axes: Any, frequency_weights: Any, keepdims: bool =
     axis = axes_argument(integers_argument(axes, "axes")) if axes is not None else None
     weighted = multiply(weights, values)
     total = _sum(broadcast_to_op(weights, shape_of(weighted)), axis)
-    mean = divide_op(_sum(weighted, axis), total)
-    variance = divide_op(_sum(multiply(weights, squared_difference(values, mean)), axis), total)
+    mean = divide_no_nan(_sum(weighted, axis), total)
+    variance = divide_no_nan(_sum(multiply(weights, squared_difference(values, mean)), axis), total)
     if not keepdims:
         mean, variance = (reshape_op(m, ()) if axis is None else squeeze_op(m, axis=axis) if axis else m for m in (mean, variance))
     return cast(mean, given.dtype), cast(variance, given.dtype)

@@ -19,7 +19,7 @@ from treadle_ops.extremes import maximum
 from treadle_ops.inference import FLOATING, NUMERIC, broadcast, require_kind, same_dtype
 from treadle_ops.powers import pow_op, rsqrt
 from treadle_ops.reductions import reduce_sum, reduce_sum_op
-from treadle_ops.shaping import reshape_op
+from treadle_ops.shaping import ensure_shape_op, reshape_op
 
 # ---------------------------------------------------------------------- deviations from a mean
 
@@ -191,6 +191,8 @@ def local_response_normalization(input: Any, depth_radius: Any = 5, bias: Any = 
     if radius < 0:
         raise InvalidArgumentError(f"local_response_normalization: depth_radius is {radius}; it must be 0 or more")
     x = tensor(input)
+    if x.dims is None:
+        x = ensure_shape_op(x, shape=(None,) * 4)
     total = channel_window_sum(square(x), radius=radius)
     return multiply(x, pow_op(add(multiply(total, float(alpha)), float(bias)), -float(beta)))
 
@@ -208,9 +210,12 @@ def bias_add_op(value: Spec, bias: Spec, *, axis: int) -> Spec:
         return Spec(None, dtype)
     if len(value.dims) < 2:
         raise ShapeError(f"value has rank {len(value.dims)} (shape {value.shape}); expected rank 2 or more")
-    if bias.dims is not None and sizes.known_different(bias.dims[0], value.dims[axis]):
-        raise ShapeError(f"bias has {bias.dims[0]} elements and value of shape {value.shape} has {value.dims[axis]} channels; they must be as many")
-    return Spec(value.dims, dtype)
+    dims = list(value.dims)
+    if bias.dims is not None:
+        if sizes.known_different(bias.dims[0], dims[axis]):
+            raise ShapeError(f"bias has {bias.dims[0]} elements and value of shape {value.shape} has {dims[axis]} channels; they must be as many")
+        dims[axis] = sizes.unify(dims[axis], bias.dims[0], "channels")
+    return Spec(tuple(dims), dtype)
 
 
 @gradient(bias_add_op)

@@ -16,7 +16,8 @@ from treadle_ops.broadcasting import axis_size, shape_op
 from treadle_ops.called_function import checked, subject
 from treadle_ops.casting import cast
 from treadle_ops.complex_numbers import real_op
-from treadle_ops.elementwise import divide_op, multiply
+from treadle_ops.division import divide
+from treadle_ops.elementwise import multiply
 from treadle_ops.inference import FLOATING_OR_COMPLEX, normalize_axis, reduced, require_kind
 from treadle_ops.joining import concat_op, stack_op
 from treadle_ops.powers import pow_op
@@ -146,13 +147,13 @@ def normalize(tensor: Any, ord: Any = "euclidean", axis: Any = None, name: str |
     """A tensor scaled to norm 1, and the norm that it had.
 
     Args:
-        tensor: any shape, floating or complex.
+        tensor: any shape, floating or complex; integers too where the norm takes them.
         ord: as for ``td.norm``.
         axis: as for ``td.norm``.
         name: ignored.
 
     Returns:
-        The tensor divided by its norm, and the norm with the axes reduced kept.
+        The tensor divided by its norm, as ``td.divide`` does, and the norm with the axes reduced kept.
 
     Raises:
         ValueError: ``ord`` or ``axis`` is another one.
@@ -162,4 +163,4 @@ def normalize(tensor: Any, ord: Any = "euclidean", axis: Any = None, name: str |
     """
     x = _tensor(tensor)
     size = cast(norm(x, ord, axis, keepdims=True), x.dtype)
-    return divide_op(x, size), size
+    return divide(x, size), size

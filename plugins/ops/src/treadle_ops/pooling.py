@@ -15,6 +15,7 @@ from treadle.declare import HostSpec, gradient, op
 from treadle.dtypes import DType
 from treadle.errors import ShapeError
 from treadle_ops.broadcasting import shape_of
+from treadle_ops.creation import zeros_like
 from treadle_ops.inference import FLOATING, REAL, dims_of_value, require_kind, require_rank, same_dtype
 from treadle_ops.window import Padding, window_counts
 
@@ -105,13 +106,18 @@ def _(ctx: Any, g: Any) -> Any:
 @gradient(max_pool_grad)
 def _(ctx: Any, u: Any) -> Any:
     x, y, _ = ctx.inputs
-    return None, None, max_pool_pick(x, y, u, **ctx.attrs)
+    return *_zeros_where_needed(ctx, x, y), max_pool_pick(x, y, u, **ctx.attrs)
 
 
 @gradient(max_pool_pick)
 def _(ctx: Any, u: Any) -> Any:
     x, y, _ = ctx.inputs
-    return None, None, max_pool_grad(x, y, u, **ctx.attrs)
+    return *_zeros_where_needed(ctx, x, y), max_pool_grad(x, y, u, **ctx.attrs)
+
+
+def _zeros_where_needed(ctx: Any, *inputs: Any) -> list[Any]:
+    """The gradients of the inputs that only say where the maxima lie: zeros, as in TensorFlow."""
+    return [zeros_like(x) if needed else None for x, needed in zip(inputs, ctx.needs, strict=False)]
 
 
 @gradient(max_pool_with_argmax_op)

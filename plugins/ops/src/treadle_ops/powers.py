@@ -8,7 +8,7 @@ from treadle.declare import gradient, public
 from treadle_ops.arguments import tensor
 from treadle_ops.broadcasting import sum_like
 from treadle_ops.comparison import greater, not_equal
-from treadle_ops.elementwise import conj, divide_op, log, multiply, square, subtract
+from treadle_ops.elementwise import conj, divide_op, log, multiply, slope_product, square, subtract
 from treadle_ops.inference import FLOATING_OR_COMPLEX, NUMERIC
 from treadle_ops.masking import where_op
 from treadle_ops.rows import binary, unary
@@ -71,10 +71,10 @@ def _slope_of_exponent(x: Any, power: Any) -> Any:
 
 @gradient(sqrt)
 def _(ctx: Any, g: Any) -> Any:
-    return divide_op(multiply(g, 0.5), conj(ctx.output))
+    return slope_product(divide_op(0.5, conj(ctx.output)), g)
 
 
 @gradient(rsqrt)
 def _(ctx: Any, g: Any) -> Any:
     y = conj(ctx.output)
-    return multiply(g, multiply(square(y), multiply(y, -0.5)))
+    return slope_product(multiply(square(y), multiply(y, -0.5)), g)

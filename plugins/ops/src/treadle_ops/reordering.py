@@ -9,15 +9,17 @@ import numpy as np
 from treadle.contracts.spec import Spec
 from treadle.conversion import convert_to_tensor
 from treadle.declare import HostSpec, IndexSpec, gradient, op, public
-from treadle.dims import known_different
+from treadle.dims import known_different, unify
 from treadle.errors import DTypeError, InvalidArgumentError, ShapeError
 from treadle.tensor import Tensor
-from treadle_ops.arguments import axes_or_tensor, axis_argument, integers_argument
+from treadle_ops.arguments import axes_or_tensor, axis_argument, integers_argument, tensor_argument
+from treadle_ops.broadcasting import shape_of
 from treadle_ops.elementwise import negative
 from treadle_ops.inference import normalize_axes, normalize_axis
 from treadle_ops.joining import unstack_op
 from treadle_ops.known import carried
 from treadle_ops.run_time_order import along
+from treadle_ops.shaping import reshape_op
 
 
 @op("reverse", aliases=True)
@@ -54,9 +56,10 @@ def reverse(tensor: Any, axis: Any, name: str | None = None) -> Any:
     """
     axes = axes_or_tensor(axis)
     if isinstance(axes, Tensor):
+        x = given = tensor_argument(tensor)
         for a in _scalars(axes, "axis"):
-            tensor = along(a, lambda x: reverse_op(x, axis=(0,)), tensor)
-        return tensor
+            x = along(a, lambda x: reverse_op(x, axis=(0,)), x)
+        return _of_shape(x, given)
     return reverse_op(tensor, axis=(axes,) if isinstance(axes, int) else axes)
 
 
@@ -107,10 +110,16 @@ def roll(input: Any, shift: Any, axis: Any, name: str | None = None) -> Any:
     """
     by, axes = integers_argument(shift, "shift"), axes_or_tensor(axis)
     if isinstance(axes, Tensor):
+        x = given = tensor_argument(input)
         for s, a in zip(_scalars(convert_to_tensor(by), "shift"), _scalars(axes, "axis"), strict=True):
-            input = along(a, lambda x, s=s: roll_op(x, s, axis=(0,)), input)
-        return input
+            x = along(a, lambda x, s=s: roll_op(x, s, axis=(0,)), x)
+        return _of_shape(x, given)
     return roll_op(input, by, axis=(axes,) if isinstance(axes, int) else axes)
+
+
+def _of_shape(x: Any, like: Any) -> Any:
+    """``x``, which has the shape of ``like``, with what is known of that."""
+    return x if like.dims is None else reshape_op(x, shape_of(like))
 
 
 def _scalars(numbers: Any, what: str) -> list[Any]:
@@ -136,7 +145,10 @@ def reverse_sequence_op(x: Spec, seq_lengths: IndexSpec, *, seq_axis: int, batch
         raise InvalidArgumentError(f"seq_axis and batch_axis are both {seq}; they must be different axes")
     if seq_lengths.dims is not None and known_different(seq_lengths.dims[0], x.dims[batch]):
         raise ShapeError(f"seq_lengths has {seq_lengths.dims[0]} numbers; axis {batch} of shape {x.shape} has size {x.dims[batch]}")
-    return Spec(x.dims, x.dtype)
+    dims = list(x.dims)
+    if seq_lengths.dims is not None:
+        dims[batch] = unify(dims[batch], seq_lengths.dims[0], "seq_lengths")
+    return Spec(tuple(dims), x.dtype)
 
 
 @gradient(reverse_sequence_op)

@@ -95,6 +95,14 @@ def _floats(*sizes: Any) -> list[Any]:
     return [cast_op(n, dtype=float32) for n in sizes]
 
 
+def _pixels(x: Any) -> tuple[Any, Any]:
+    """Height and width, whose ratio is wanted."""
+    sizes = spatial_sizes(x)
+    if any(type(n) is int and n < 1 for n in sizes):
+        raise InvalidArgumentError(f"{subject()}images of shape {x.shape} have no ratio of height and width; both must be 1 or more")
+    return sizes
+
+
 def _fitted(size: list[Any], height: Any, width: Any) -> list[Any]:
     """The largest size within ``size`` that keeps the ratio of height and width."""
     if _are_known(*size, height, width):
@@ -134,7 +142,7 @@ def resize(
     x, given = ranked_image(images, "images")
     wanted = _size_argument(size)
     if preserve_aspect_ratio:
-        wanted = _fitted(wanted, *spatial_sizes(x))
+        wanted = _fitted(wanted, *_pixels(x))
     if method != "nearest" and x.dtype is not float32:
         x = cast_op(x, dtype=float32)
     smooth = bool(antialias) and method not in ("nearest", "area")
@@ -164,10 +172,9 @@ def resize_with_pad(image: Any, target_height: Any, target_width: Any, method: s
     """
     x, given = ranked_image(image)
     rows, columns = _target(target_height, "target_height"), _target(target_width, "target_width")
-    size, before = _letterbox(*spatial_sizes(x), rows, columns)
+    size, before = _letterbox(*_pixels(x), rows, columns)
     small = resize(x, size, method, antialias=antialias)
-    ends = [(b, n - b - s) for b, n, s in zip(before, (rows, columns), size, strict=True)]
-    return unranked(framed(small, ends), given)
+    return unranked(framed(small, before, (rows, columns)), given)
 
 
 def _target(value: Any, what: str) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -63,14 +64,13 @@ def reshape_op(x: Spec, shape: HostSpec) -> Spec:
 
 
 def _left_over(total: Size | None, known: Size, x: Spec, value: Any) -> Size:
-    if total is None or (isinstance(known, int) and known == 0):
-        if isinstance(known, int) and known == 0 and isinstance(total, int):
-            raise ShapeError(f"{subject()}reshape of shape {x.shape} to {list(value)}: -1 cannot be found when another size is 0; give every size")
+    """What -1 stands for; where both have a size of 0, the quotient of the other sizes, as in TensorFlow."""
+    if isinstance(total, int) and isinstance(known, int) and total and (known == 0 or total % known):
+        raise ShapeError(f"{subject()}reshape of shape {x.shape} ({total} elements) to {list(value)}: {total} is not a multiple of {known}")
+    if known == 0 and x.is_static and all(isinstance(d, int) for d in value):
+        return math.prod(d for d in x.dims or () if d) // math.prod(d for d in value if d > 0)
+    if total is None or known == 0 or (total == 0 and not isinstance(known, int)):
         return Dim.symbol()
-    if isinstance(total, int) and isinstance(known, int):
-        if total % known:
-            raise ShapeError(f"reshape of shape {x.shape} ({total} elements) to {list(value)}: {total} is not a multiple of {known}")
-        return total // known
     return sizes.floordiv(total, known)
 
 

@@ -16,17 +16,18 @@ from treadle_ops.axis_extremes import reduce_max_op
 from treadle_ops.broadcasting import axis_size, sum_like
 from treadle_ops.called_function import subject
 from treadle_ops.casting import cast
-from treadle_ops.comparison import greater
+from treadle_ops.comparison import greater, not_equal
 from treadle_ops.creation import zeros_like
 from treadle_ops.diagonals import diagonal_matrix, main_diagonal, with_main_diagonal
-from treadle_ops.elementwise import multiply, negative, subtract
-from treadle_ops.extremes import maximum
+from treadle_ops.elementwise import multiply, subtract
+from treadle_ops.extremes import maximum, minimum
 from treadle_ops.linear_inference import matrix_dims
+from treadle_ops.masking import where_op
 from treadle_ops.matrix_transposes import adjoint_of
 from treadle_ops.products import matmul_op
 from treadle_ops.reductions import reduce_sum_op
 from treadle_ops.shaping import expand_dims_op
-from treadle_ops.zero_safe import reciprocal_no_nan
+from treadle_ops.zero_safe import divide_no_nan, reciprocal_no_nan
 
 
 class SingularValueDecomposition(NamedTuple):
@@ -160,15 +161,30 @@ def pinv_op(a: Spec, rcond: Spec) -> Spec:
 
 @gradient(pinv_op)
 def _(ctx: Any, g: Any) -> Any:
-    a, _ = ctx.inputs
+    a, rcond = ctx.inputs
     p = ctx.output
     ph, gh = adjoint_of(p), adjoint_of(g)
-    result = negative(matmul_op(matmul_op(ph, g), ph))
     beside_columns = subtract(gh, matmul_op(a, matmul_op(p, gh)))  # (I - A P) G^H
-    result = result + matmul_op(matmul_op(beside_columns, p), ph)
     beside_rows = subtract(gh, matmul_op(matmul_op(gh, p), a))  # G^H (I - P A)
-    result = result + matmul_op(ph, matmul_op(p, beside_rows))
+    beside = matmul_op(matmul_op(beside_columns, p), ph) + matmul_op(ph, matmul_op(p, beside_rows))
+    result = beside - matmul_op(matmul_op(ph, g), ph) + _across_the_cut(a, rcond, beside)
     return sum_like(result, a), None
+
+
+def _across_the_cut(a: Any, rcond: Any, beside: Any) -> Any:
+    """What singular values that count as 0 and are not add to the gradient of ``pinv``: ``u inner v^H``.
+
+    With ``b = u^H beside v``, ``inner`` is ``(c c b + k c b^H) / (k k - c c)`` between a value that is kept, ``k``, and one that is cut, ``c``.
+    """
+    s, u, v = svd_op(a, full_matrices=False)
+    is_kept = greater(s, multiply(cast(expand_dims_op(rcond, axis=-1), s.dtype), s[..., :1]))
+    is_between = not_equal(expand_dims_op(is_kept, axis=-1), expand_dims_op(is_kept, axis=-2))
+    rows, columns = expand_dims_op(s, axis=-1), expand_dims_op(s, axis=-2)
+    k, c = maximum(rows, columns), minimum(rows, columns)
+    share = divide_no_nan(c, where_op(is_between, multiply(k - c, k + c), 0))
+    b = matmul_op(matmul_op(adjoint_of(u), beside), v)
+    inner = multiply(cast(c * share, a.dtype), b) + multiply(cast(k * share, a.dtype), adjoint_of(b))
+    return matmul_op(matmul_op(u, inner), adjoint_of(v))
 
 
 def _require_matrix(a: Any) -> None:

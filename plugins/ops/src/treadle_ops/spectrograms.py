@@ -27,6 +27,7 @@ from treadle_ops.shaping import reshape_op
 from treadle_ops.signal_windows import hann_window
 from treadle_ops.tiling import tile_op
 from treadle_ops.window import as_shape
+from treadle_ops.zero_safe import divide_no_nan
 
 WindowFunction = Callable[..., Any]
 
@@ -133,7 +134,8 @@ def inverse_stft_window_fn(frame_step: Any, forward_window_fn: WindowFunction = 
         name: ignored.
 
     Returns:
-        A function of a frame's length and a dtype: a window of that length, such that its products with the forward window, a step apart, sum to 1.
+        A function of a frame's length and a dtype: a window of that length, such that its products with the forward window, a step apart, sum to 1;
+        0 where all that the forward window has a step apart is 0.
 
     Sources:
         TensorFlow ``tf.signal.inverse_stft_window_fn``.
@@ -148,7 +150,7 @@ def inverse_stft_window_fn(frame_step: Any, forward_window_fn: WindowFunction = 
         overlaps = -(-length // step)
         folded = reshape_op(fit(square(window), (overlaps * step,), (-1,)), as_shape([overlaps, step]))
         power = reduce_sum_op(folded, axis=(0,), keepdims=False)
-        return divide_op(window, fit(tile_op(power, as_shape([overlaps])), (length,), (-1,)))
+        return divide_no_nan(window, fit(tile_op(power, as_shape([overlaps])), (length,), (-1,)))
 
     return inverse_window
 

@@ -12,7 +12,7 @@ from treadle.dims import Dim, Size, add, known_different, mul
 from treadle.errors import DTypeError, InvalidArgumentError, ShapeError
 from treadle_ops.arguments import axis_argument, integers_argument, tensor
 from treadle_ops.broadcasting import shape_of
-from treadle_ops.inference import NUMERIC, dims_of_value, normalize_axis, require_kind
+from treadle_ops.inference import NUMERIC, dims_of_value, normalize_axis, require_kind, require_rank
 from treadle_ops.known import carried, is_short
 from treadle_ops.shaping import reshape_op
 
@@ -21,9 +21,9 @@ from treadle_ops.shaping import reshape_op
 def tile_op(x: Spec, multiples: HostSpec) -> Spec:
     """``x`` so many times along each axis."""
     times = _multiples(x, multiples)
-    if x.dims is None or times is None:
+    if times is None:
         return Spec(None, x.dtype)
-    dims = tuple(mul(d, n) for d, n in zip(x.dims, times, strict=True))
+    dims = tuple(mul(d, n) for d, n in zip(require_rank(x, len(times), "input"), times, strict=True))
     return Spec(dims, x.dtype, carried(lambda v: np.tile(v, times), x) if is_short(dims) and is_concrete(times) else None)
 
 

@@ -37,7 +37,7 @@ def tridiagonal_solve_op(diagonals: Spec, rhs: Spec) -> Spec:
         raise ShapeError(f"diagonals of shape {diagonals.shape} and a right-hand side of shape {rhs.shape} do not fit: {size} and {rows} rows")
     if lead is None or lead_b is None:
         return Spec(None, dtype)
-    return Spec((*(sizes.broadcast(lead, lead_b) or ()), size, count), dtype)
+    return Spec((*(sizes.broadcast(lead, lead_b) or ()), sizes.unify(size, rows, "rows"), count), dtype)
 
 
 @gradient(tridiagonal_solve_op)

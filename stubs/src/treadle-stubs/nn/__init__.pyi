@@ -237,12 +237,12 @@ def compute_average_loss(per_example_loss: Any, sample_weight: Any = None, globa
     """The sum of losses, one per example, over the number of examples.
 
     Args:
-        per_example_loss: ``(batch, ...)``, floating.
+        per_example_loss: ``(batch, ...)``, any numeric dtype.
         sample_weight: what each loss is multiplied by, in float32: a scalar, the shape of the losses, or one with one axis more or fewer.
         global_batch_size: an integer scalar, 0 or more; by default the size of the first axis.
 
     Returns:
-        A scalar of the dtype of the losses; 0 for a batch of 0.
+        A scalar of the dtype of the losses; for integers of 8 and 16 bits float32, for wider ones float64. 0 for a batch of 0.
 
     Raises:
         ShapeError: the losses are a scalar, or the batch size is not one.
@@ -1006,10 +1006,10 @@ def scale_regularization_loss(regularization_loss: Any) -> Tensor:
     """The sum of regularization losses over the number of replicas that add them up, of which there is one.
 
     Args:
-        regularization_loss: any shape, floating.
+        regularization_loss: any shape, any numeric dtype.
 
     Returns:
-        A scalar of its dtype.
+        A scalar of its dtype; for integers of 8 and 16 bits float32, for wider ones float64.
 
     Sources:
         TensorFlow ``tf.nn.scale_regularization_loss``.
@@ -1217,7 +1217,7 @@ def weighted_moments(x: Any, axes: Any, frequency_weights: Any, keepdims: bool =
         name: ignored.
 
     Returns:
-        ``(mean, variance)`` of the dtype of ``x``. float16 is computed in float32.
+        ``(mean, variance)`` of the dtype of ``x``, 0 where the weights sum to 0. float16 is computed in float32.
 
     Raises:
         ShapeError: the shapes do not broadcast.

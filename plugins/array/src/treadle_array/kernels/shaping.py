@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import lru_cache
 from typing import Any
 
@@ -25,12 +26,21 @@ def reshape(xp: Any) -> Any:
     """See the op; array modules take any negative size for what is left, and only -1 is."""
 
     def run(x: Any, shape: tuple[int, ...]) -> Any:
+        if not x.size and 0 in shape and -1 in shape:
+            shape = _with_the_rest(x.shape, shape)
         result = x.reshape(shape)
         if result.shape != shape and min(shape) < -1:
             raise ValueError(f"the shape {shape} has a negative size other than -1")
         return result
 
     return run
+
+
+def _with_the_rest(have: tuple[int, ...], wanted: tuple[int, ...]) -> tuple[int, ...]:
+    """The shape wanted of an empty array, with the quotient of the sizes that are not 0 for -1, as in TensorFlow."""
+    at = wanted.index(-1)
+    rest = math.prod(n for n in have if n) // math.prod(n for n in wanted if n not in (0, -1))
+    return (*wanted[:at], rest, *wanted[at + 1 :])
 
 
 @kernel("expand_dims")

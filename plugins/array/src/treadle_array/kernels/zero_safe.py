@@ -11,8 +11,9 @@ from treadle_array.intermediates import of_two
 
 
 @kernel("multiply_no_nan", out=True)
+@kernel("slope_product", out=True)
 def multiply_no_nan(xp: Any) -> Any:
-    """See the op."""
+    """See the ops."""
 
     def product(x: Any, y: Any, out: Any) -> Any:
         xp.multiply(x, y, out)
