@@ -590,7 +590,7 @@ def clip_by_norm(t: Any, clip_norm: Any, axes: Any = None, name: str | None = No
 
     Args:
         t: any shape, floating.
-        clip_norm: a scalar, above 0.
+        clip_norm: a scalar; a negative one is as 0.
         axes: the axes over which norms are taken; all by default.
         name: ignored.
 
@@ -2286,7 +2286,7 @@ def repeat(input: Any, repeats: Any, axis: Any = None, name: str | None = None) 
     Args:
         input: any shape, any dtype.
         repeats: how many times: an integer, or a vector with one number per slice.
-        axis: an int, negative ones count from the end; by default the tensor is flattened first.
+        axis: an int, negative ones count from the end; by default the tensor is flattened first. A scalar counts as a vector of one.
         name: ignored.
 
     Returns:
@@ -2529,7 +2529,7 @@ def sequence_mask(lengths: Any, maxlen: Any = None, dtype: Any = ..., name: str 
     """A mask of the first ``lengths[i]`` positions of every row.
 
     Args:
-        lengths: any shape, integers.
+        lengths: any shape, integers, or floating, cut toward 0.
         maxlen: the length of the rows, a scalar; the greatest of ``lengths`` by default.
         dtype: of the result.
         name: ignored.

@@ -284,11 +284,10 @@ def global_norm(t_list: Any, name: str | None = None) -> Tensor:
         name: ignored.
 
     Returns:
-        A scalar of their dtype.
+        A scalar of their dtype; 0.0 where there is none.
 
     Raises:
         TypeError: ``t_list`` is not a list.
-        ValueError: there is no tensor in it.
 
     Sources:
         TensorFlow ``tf.linalg.global_norm``.

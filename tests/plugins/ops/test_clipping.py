@@ -73,7 +73,5 @@ def test_a_global_norm_scales_all_and_passes_none_over():
 def test_what_is_no_list_of_tensors_is_refused():
     with pytest.raises(TypeError, match="list"):
         td.clip_by_global_norm(td.ones([2]), 1.0)
-    with pytest.raises(ValueError, match="no tensor"):
-        td.linalg.global_norm([None])
     with pytest.raises(ValueError, match="clip_norm"):
         td.clip_by_norm(td.ones([2]), td.ones([2, 2]))

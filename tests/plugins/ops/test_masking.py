@@ -129,7 +129,7 @@ def test_sequence_mask_marks_the_first_positions():
 def test_sequence_mask_refuses_what_does_not_fit():
     for way in WAYS:
         with pytest.raises(TypeError):
-            way(td.sequence_mask)(td.constant([1.0]))
+            way(td.sequence_mask)(td.constant([True]))
         with pytest.raises(ValueError, match="maxlen"):
             way(lambda n: td.sequence_mask(n, -1))(td.constant([1]))
         with pytest.raises(ValueError, match="maxlen"):

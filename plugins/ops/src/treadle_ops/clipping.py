@@ -7,7 +7,7 @@ from typing import Any
 from treadle import dims as sizes
 from treadle.contracts.spec import Spec
 from treadle.declare import gradient, op, public
-from treadle.errors import DTypeError, InvalidArgumentError, ShapeError
+from treadle.errors import DTypeError, ShapeError
 from treadle_ops.arguments import tensor
 from treadle_ops.broadcasting import sum_like
 from treadle_ops.called_function import subject
@@ -76,7 +76,7 @@ def clip_by_norm(t: Any, clip_norm: Any, axes: Any = None, name: str | None = No
 
     Args:
         t: any shape, floating.
-        clip_norm: a scalar, above 0.
+        clip_norm: a scalar; a negative one is as 0.
         axes: the axes over which norms are taken; all by default.
         name: ignored.
 
@@ -94,10 +94,11 @@ def clip_by_norm(t: Any, clip_norm: Any, axes: Any = None, name: str | None = No
     total = reduce_along(reduce_sum_op, square(values), axes, True)
     has_norm = greater(total, 0)
     norm = where_op(has_norm, sqrt(where_op(has_norm, total, 1)), total)
-    scaled = multiply(values, clip_norm)
+    bound = maximum(tensor(clip_norm, values), 0)
+    scaled = multiply(values, bound)
     if not values.shape.is_compatible_with(scaled.shape):
         raise ShapeError(f"clip_by_norm: clip_norm of shape {tensor(clip_norm).shape} does not broadcast to the values of shape {values.shape}")
-    return divide_op(scaled, maximum(norm, clip_norm))
+    return divide_op(scaled, maximum(norm, bound))
 
 
 @public("linalg.global_norm")
@@ -109,18 +110,17 @@ def global_norm(t_list: Any, name: str | None = None) -> Any:
         name: ignored.
 
     Returns:
-        A scalar of their dtype.
+        A scalar of their dtype; 0.0 where there is none.
 
     Raises:
         TypeError: ``t_list`` is not a list.
-        ValueError: there is no tensor in it.
 
     Sources:
         TensorFlow ``tf.linalg.global_norm``.
     """
     given = [tensor(t) for t in _listed(t_list) if t is not None]
     if not given:
-        raise InvalidArgumentError(f"{subject()}there is no tensor in t_list")
+        return tensor(0.0)
     return sqrt(add_n([reduce_sum_op(square(t), axis=None, keepdims=False) for t in given]))
 
 

@@ -13,7 +13,7 @@ from treadle.dims import Dim, Size
 from treadle.dtypes import DType, float32, int32, int64
 from treadle.errors import InvalidArgumentError, ShapeError
 from treadle_ops.arguments import dtype_argument, integer_argument, tensor
-from treadle_ops.casting import cast
+from treadle_ops.casting import cast, cast_op
 from treadle_ops.elementwise import multiply
 from treadle_ops.inference import ANY, INTEGER, NUMERIC, reduced, require_kind, require_rank
 from treadle_ops.reductions import reduce_along
@@ -136,7 +136,7 @@ def bincount(
     """How often every integer from 0 to the largest occurs.
 
     Args:
-        arr: any shape, integers that are not negative; ``(N, M)`` for ``axis=-1``.
+        arr: any shape, integers that are not negative, or floats (cut toward 0) or bools; ``(N, M)`` for ``axis=-1``.
         weights: the shape of ``arr``: what to add up instead of counting.
         minlength: the least number of results; the last ones are 0.
         maxlength: the largest number of results; integers from it on are left out.
@@ -161,6 +161,8 @@ def bincount(
     if binary_output and weights is not None:
         raise ValueError("binary_output and weights exclude each other: give one of them")
     numbers = tensor(arr)
+    if numbers.dtype.is_floating or numbers.dtype.is_bool:
+        numbers = cast_op(numbers, dtype=int32)
     by_rows = axis == -1 and (numbers.dims is None or len(numbers.dims) != 1)
     weighted = [] if weights is None else [tensor(weights)]
     lengths = [_length(minlength, "minlength"), _length(maxlength, "maxlength")]

@@ -83,4 +83,4 @@ def unravel_index(indices: Any, dims: Any, name: str | None = None) -> Any:
     Sources:
         TensorFlow ``tf.unravel_index``.
     """
-    return unravel_index_op(indices, shape_argument(dims))
+    return unravel_index_op(tensor(indices), shape_argument(dims))

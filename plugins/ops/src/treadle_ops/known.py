@@ -54,7 +54,7 @@ def is_short(dims: Dims) -> bool:
 
 def repeated(number: Any, dims: Dims, dtype: DType) -> Any:
     """The value of a tensor that holds one number everywhere; None if it is not shape-like, or if its size is unknown."""
-    if number is None or dtype.kind not in "iub" or not is_short(dims):
+    if number is None or dtype.kind not in "iub" or not is_short(dims) or not all(isinstance(d, int) for d in dims or ()):
         return None
     result = np.empty(dims or (), object)
     result[...] = number

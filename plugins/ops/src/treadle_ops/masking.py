@@ -8,7 +8,7 @@ from treadle import dims as sizes
 from treadle.contracts.spec import Spec
 from treadle.declare import BoolSpec, HostSpec, IndexSpec, gradient, op, public
 from treadle.dims import Dim
-from treadle.dtypes import DType, as_dtype, int64
+from treadle.dtypes import DType, as_dtype, int32, int64
 from treadle.dtypes import bool as bool_dtype
 from treadle.errors import InvalidArgumentError, ShapeError
 from treadle_ops.arguments import axis_argument, integer_argument, tensor
@@ -153,7 +153,7 @@ def sequence_mask(lengths: Any, maxlen: Any = None, dtype: Any = bool_dtype, nam
     """A mask of the first ``lengths[i]`` positions of every row.
 
     Args:
-        lengths: any shape, integers.
+        lengths: any shape, integers, or floating, cut toward 0.
         maxlen: the length of the rows, a scalar; the greatest of ``lengths`` by default.
         dtype: of the result.
         name: ignored.
@@ -168,4 +168,7 @@ def sequence_mask(lengths: Any, maxlen: Any = None, dtype: Any = bool_dtype, nam
     Sources:
         TensorFlow ``tf.sequence_mask``.
     """
-    return sequence_mask_op(lengths, () if maxlen is None else integer_argument(maxlen, "maxlen"), dtype=as_dtype(dtype))
+    counts = tensor(lengths)
+    if counts.dtype.is_floating:
+        counts = cast_op(counts, dtype=int32)
+    return sequence_mask_op(counts, () if maxlen is None else integer_argument(maxlen, "maxlen"), dtype=as_dtype(dtype))

@@ -59,7 +59,7 @@ def _limit(dtype: DType, end: Any, *, lower: bool) -> Any:
         return None if (own >= end if lower else own <= end) else int(end)
     if float(own) >= end if lower else float(own) <= end:
         return None
-    nearest = dtype.as_numpy_dtype(end)
-    while int(nearest) < end if lower else int(nearest) > end:  # rounding left the range
+    nearest = dtype.as_numpy_dtype(float(end))
+    while int(float(nearest)) < end if lower else int(float(nearest)) > end:  # rounding left the range
         nearest = np.nextafter(nearest, dtype.as_numpy_dtype(0))
     return float(nearest)

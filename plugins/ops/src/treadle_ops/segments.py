@@ -20,7 +20,7 @@ from treadle_ops.broadcasting import shape_of, shape_op
 from treadle_ops.casting import cast_op
 from treadle_ops.cumulative import linear_recurrence, shift
 from treadle_ops.division import divide
-from treadle_ops.elementwise import conj, divide_op, multiply, subtract
+from treadle_ops.elementwise import divide_op, multiply, subtract
 from treadle_ops.gathering import gather_op
 from treadle_ops.inference import INTEGER, NUMERIC, REAL, require_kind, require_scalar
 from treadle_ops.powers import sqrt
@@ -299,7 +299,7 @@ def _(ctx: Any, g: Any) -> Any:
 @gradient(segment_prod)
 def _(ctx: Any, g: Any) -> Any:
     data, ids = ctx.inputs
-    return multiply(take_segments(g, ids), conj(_product_of_others(data, ids))), None
+    return multiply(take_segments(g, ids), _product_of_others(data, ids)), None
 
 
 @gradient(unsorted_segment_prod_op)
@@ -310,7 +310,7 @@ def _(ctx: Any, g: Any) -> Any:
     rows = gather_op(flatten_leading(data, ids), order, axis=0, batch_dims=0)
     others = _product_of_others(rows, gather_op(numbers, order, axis=0, batch_dims=0))
     back = gather_op(others, argsort_op(order, axis=0, descending=False), axis=0, batch_dims=0)
-    return multiply(take_segments(g, ids), conj(reshape_op(back, shape_of(data)))), None, None
+    return multiply(take_segments(g, ids), reshape_op(back, shape_of(data))), None, None
 
 
 @gradient(flatten_leading)

@@ -145,7 +145,7 @@ def repeat(input: Any, repeats: Any, axis: Any = None, name: str | None = None) 
     Args:
         input: any shape, any dtype.
         repeats: how many times: an integer, or a vector with one number per slice.
-        axis: an int, negative ones count from the end; by default the tensor is flattened first.
+        axis: an int, negative ones count from the end; by default the tensor is flattened first. A scalar counts as a vector of one.
         name: ignored.
 
     Returns:
@@ -159,6 +159,6 @@ def repeat(input: Any, repeats: Any, axis: Any = None, name: str | None = None) 
         TensorFlow ``tf.repeat``.
     """
     x = tensor(input)
-    if axis is None:
+    if axis is None or (x.shape.rank == 0 and axis in (0, -1)):
         return repeat_op(reshape_op(x, (-1,)), repeats, axis=0)
     return repeat_op(x, repeats, axis=axis_argument(axis))

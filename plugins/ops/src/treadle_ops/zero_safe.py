@@ -8,6 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 from treadle.declare import gradient, public
+from treadle.dtypes import float32, float64
+from treadle.tensor import Operators
 from treadle_ops.arguments import tensor
 from treadle_ops.broadcasting import sum_like
 from treadle_ops.casting import cast_op
@@ -19,10 +21,37 @@ from treadle_ops.rows import binary
 multiply_no_nan = binary(
     "multiply_no_nan", "math.multiply_no_nan", FLOATING_OR_COMPLEX, "``x * y``, and 0 where ``y`` is 0, even if ``x`` is not finite."
 )
-divide_no_nan = binary("divide_no_nan", "math.divide_no_nan", FLOATING_OR_COMPLEX, "``x / y``, and 0 where ``y`` is 0.")
+divide_no_nan = binary("divide_no_nan", (), FLOATING_OR_COMPLEX, "``x / y``, and 0 where ``y`` is 0.")
 xdivy = binary("xdivy", "math.xdivy", FLOATING_OR_COMPLEX, "``x / y``, and 0 where ``x`` is 0.")
 xlogy = binary("xlogy", "math.xlogy", FLOATING_OR_COMPLEX, "``x * log(y)``, and 0 where ``x`` is 0.")
 xlog1py = binary("xlog1py", "math.xlog1py", FLOATING_OR_COMPLEX, "``x * log(1 + y)``, and 0 where ``x`` is 0.")
+
+
+@public("math.divide_no_nan")
+def quotient_no_nan(x: Any, y: Any, name: str | None = None) -> Any:
+    """``x / y``, and 0 where ``y`` is 0.
+
+    Args:
+        x: any shape, any numeric dtype.
+        y: a shape that broadcasts with that of ``x``, the same dtype.
+        name: ignored.
+
+    Returns:
+        The broadcast shape, of their dtype; for integers of 8 and 16 bits float32, for wider ones float64.
+
+    Raises:
+        ShapeError: the shapes do not broadcast.
+        DTypeError: the dtypes differ.
+
+    Sources:
+        TensorFlow ``tf.math.divide_no_nan``.
+    """
+    left = tensor(x, y if isinstance(y, Operators) else None)
+    right = tensor(y, left)
+    if not left.dtype.is_integer or right.dtype is not left.dtype:
+        return divide_no_nan(left, right)
+    wide = float32 if left.dtype.size <= 2 else float64
+    return divide_no_nan(cast_op(left, dtype=wide), cast_op(right, dtype=wide))
 
 
 @public("math.reciprocal_no_nan")

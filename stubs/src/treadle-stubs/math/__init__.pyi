@@ -199,7 +199,7 @@ def bincount(arr: Any, weights: Any = None, minlength: Any = None, maxlength: An
     """How often every integer from 0 to the largest occurs.
 
     Args:
-        arr: any shape, integers that are not negative; ``(N, M)`` for ``axis=-1``.
+        arr: any shape, integers that are not negative, or floats (cut toward 0) or bools; ``(N, M)`` for ``axis=-1``.
         weights: the shape of ``arr``: what to add up instead of counting.
         minlength: the least number of results; the last ones are 0.
         maxlength: the largest number of results; integers from it on are left out.
@@ -364,16 +364,16 @@ def divide_no_nan(x: Any, y: Any, name: str | None = None) -> Tensor:
     """``x / y``, and 0 where ``y`` is 0.
 
     Args:
-        x: any shape, floating, complex.
+        x: any shape, any numeric dtype.
         y: a shape that broadcasts with that of ``x``, the same dtype.
         name: ignored.
 
     Returns:
-        The broadcast shape, of their dtype.
+        The broadcast shape, of their dtype; for integers of 8 and 16 bits float32, for wider ones float64.
 
     Raises:
         ShapeError: the shapes do not broadcast.
-        DTypeError: the dtype is another one.
+        DTypeError: the dtypes differ.
 
     Sources:
         TensorFlow ``tf.math.divide_no_nan``.

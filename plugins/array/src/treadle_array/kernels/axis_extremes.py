@@ -76,5 +76,5 @@ def mean_of_ties(xp: Any) -> Any:
 
 
 def _count(xp: Any, add_up: Any, ties: Any, axis: tuple[int, ...] | None, dtype: Any) -> Any:
-    """How many ties there are, with the axes kept; 1 instead of 0, since NaN is equal to nothing."""
-    return xp.maximum(add_up(ties.astype(dtype), axis, True), 1)
+    """How many ties there are, with the axes kept; 0 where the extreme is NaN, which is equal to nothing and so shared as NaN."""
+    return add_up(ties.astype(dtype), axis, True)

@@ -37,7 +37,7 @@ def matmul(xp: Any) -> Any:
     def many_by_one(a: Any, b: Any, out: Any) -> Any:
         """One product of all rows instead of one for each matrix."""
         shape = (*a.shape[:-1], b.shape[1])
-        if a.shape[-1] != b.shape[0] or 0 in shape:
+        if a.shape[-1] != b.shape[0] or 0 in (*shape, *a.shape):
             return product(a, b, out)  # which tells what does not fit
         rows = product(a.reshape(-1, a.shape[-1]), b, None if out is None else out.reshape(-1, shape[-1]))
         return rows.reshape(shape) if out is None else out

@@ -29,7 +29,7 @@ def axes_of_rows(xp: Any) -> Any:
         stay, gone = _apart(len(shape), axis, as_named)
         order = stay + gone
         back = sorted(range(len(order)), key=order.__getitem__)
-        return xp.ascontiguousarray(rows.reshape([shape[i] for i in order]).transpose(back))
+        return xp.ascontiguousarray(rows.reshape([shape[i] for i in order]).transpose(back)).reshape(shape)
 
     return run
 
